@@ -1,0 +1,14 @@
+// Command veildb makes stock databases confidential and measures what that
+// costs.
+package main
+
+import (
+	"context"
+	"os"
+
+	"github.com/veildb/veildb/internal/cli"
+)
+
+func main() {
+	os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}

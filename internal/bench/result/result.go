@@ -1,0 +1,238 @@
+// Package result is the record format of a run: the lines of run.jsonl and
+// the summary made from them. Other programs read both; see docs/results.md.
+package result
+
+import "time"
+
+// Formats name the two documents and their version.
+const (
+	RunFormat     = "veildb.run/1"
+	SummaryFormat = "veildb.summary/1"
+)
+
+// Record types, the value of "type" in each line of run.jsonl.
+const (
+	TypeHeader = "header"
+	TypeBlock  = "block"
+	TypeCheck  = "check"
+	TypeVoid   = "void"
+	TypeNote   = "note"
+	TypeEnd    = "end"
+)
+
+// Header is the first line of run.jsonl.
+type Header struct {
+	Type        string         `json:"type"`
+	Format      string         `json:"format"`
+	Study       string         `json:"study"`
+	Title       string         `json:"title,omitempty"`
+	Seed        uint64         `json:"seed"`
+	Started     time.Time      `json:"started"`
+	Environment Environment    `json:"environment"`
+	Config      map[string]any `json:"config"`
+	// Cells lists the comparisons the study plans, in order, so that a
+	// summary of an interrupted run can name those without data.
+	Cells []Cell `json:"cells"`
+}
+
+// Environment is the machine and the software of a run.
+type Environment struct {
+	CPU         string            `json:"cpu"`
+	Cores       int               `json:"cores"`
+	MemoryBytes int64             `json:"memory_bytes,omitempty"`
+	Kernel      string            `json:"kernel"`
+	OS          string            `json:"os,omitempty"`
+	Governor    string            `json:"governor,omitempty"`
+	Go          string            `json:"go"`
+	Version     string            `json:"version,omitempty"` // of veildb
+	Engines     map[string]string `json:"engines,omitempty"` // engine name to version
+	LoadAverage [3]float64        `json:"load_average"`
+	Revision    string            `json:"revision,omitempty"` // of the source tree
+	Filesystem  string            `json:"filesystem,omitempty"`
+	Nice        int               `json:"nice,omitempty"`
+}
+
+// Cell names one comparison. Baseline and Variant are equal in the A/A control.
+type Cell struct {
+	Engine    string     `json:"engine"`
+	Variant   string     `json:"variant"`
+	Baseline  string     `json:"baseline"`
+	Workload  string     `json:"workload"`
+	Threads   int        `json:"threads"`
+	Published *Published `json:"published,omitempty"`
+	// Claim is the margin, in percent, of a "no impact" claim tested by two
+	// one-sided tests; 0 means none.
+	ClaimPct float64 `json:"claim_pct,omitempty"`
+}
+
+// AA reports whether the cell compares two copies of the baseline.
+func (c Cell) AA() bool { return c.Variant == c.Baseline }
+
+// Published is the figure a vendor's study gives for a cell.
+type Published struct {
+	Study       string  `json:"study"`
+	OverheadPct float64 `json:"overhead_pct"`
+	Note        string  `json:"note,omitempty"`
+}
+
+// Block is one uninterrupted stretch of load on one arm.
+type Block struct {
+	Type     string `json:"type"`
+	Cell            // which comparison the block belongs to
+	Arm      string `json:"arm"`      // "baseline" or "variant"
+	Quad     int    `json:"quad"`     // from 0, counted within the cell
+	Position int    `json:"position"` // 0 to 3 within the quad
+	Order    string `json:"order"`    // "ABBA" or "BAAB", A being the baseline
+
+	Start     time.Time `json:"start"`
+	DurationS float64   `json:"duration_s"`
+
+	Transactions uint64 `json:"transactions"`
+	Commits      uint64 `json:"commits"`
+	UserAborts   uint64 `json:"user_aborts"`
+	Retries      uint64 `json:"retries"`
+	Errors       uint64 `json:"errors"`
+	Queries      uint64 `json:"queries"`
+
+	LatencyUS Latency            `json:"latency_us"`
+	KindsUS   map[string]Latency `json:"kinds_us,omitempty"` // by transaction type
+	CPUS      CPU                `json:"cpu_s"`
+	StealPct  float64            `json:"steal_pct,omitempty"`
+	Rate      float64            `json:"rate,omitempty"` // intended transactions a second, open loop
+}
+
+// Latency summarises a block's latencies in microseconds.
+type Latency struct {
+	Count uint64  `json:"count,omitempty"`
+	Mean  float64 `json:"mean"`
+	P50   float64 `json:"p50"`
+	P95   float64 `json:"p95"`
+	P99   float64 `json:"p99"`
+	P999  float64 `json:"p999,omitempty"`
+	Max   float64 `json:"max"`
+}
+
+// CPU is processor time in seconds, user and system. On an embedded engine
+// client, engine and product share one process; Engine then holds all of it.
+type CPU struct {
+	Client  float64 `json:"client"`
+	Engine  float64 `json:"engine"`
+	Product float64 `json:"product"`
+}
+
+// Total is the sum of the three.
+func (c CPU) Total() float64 { return c.Client + c.Engine + c.Product }
+
+// Sub is c - o.
+func (c CPU) Sub(o CPU) CPU {
+	return CPU{c.Client - o.Client, c.Engine - o.Engine, c.Product - o.Product}
+}
+
+// Check is the outcome of a consistency check on one arm.
+type Check struct {
+	Type    string `json:"type,omitempty"`
+	Name    string `json:"name"`
+	Engine  string `json:"engine,omitempty"`
+	Variant string `json:"variant"`
+	OK      bool   `json:"ok"`
+	Detail  string `json:"detail,omitempty"`
+}
+
+// Void withdraws a whole quad for a cause fixed beforehand.
+type Void struct {
+	Type string `json:"type"`
+	Cell
+	Quad  int    `json:"quad"`
+	Cause string `json:"cause"` // client-error, engine-restart, steal, foreign-load
+}
+
+// Note is a warning or remark that belongs to the result.
+type Note struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+// End is the last line of a run that finished as planned.
+type End struct {
+	Type        string     `json:"type"`
+	Finished    time.Time  `json:"finished"`
+	LoadAverage [3]float64 `json:"load_average"`
+}
+
+// Summary is what "veildb bench summary --format json" prints.
+type Summary struct {
+	Format      string      `json:"format"`
+	Study       string      `json:"study"`
+	Title       string      `json:"title,omitempty"`
+	Seed        uint64      `json:"seed"`
+	Started     time.Time   `json:"started"`
+	Complete    bool        `json:"complete"` // the run ended as planned
+	Environment Environment `json:"environment"`
+	Rows        []Row       `json:"rows"`
+	AA          []Row       `json:"aa"`
+	Checks      []Check     `json:"checks"`
+	Warnings    []string    `json:"warnings"`
+}
+
+// Row is one comparison of a summary.
+type Row struct {
+	Engine   string `json:"engine"`
+	Variant  string `json:"variant"`
+	Baseline string `json:"baseline"`
+	Workload string `json:"workload"`
+	Threads  int    `json:"threads"`
+	Quads    int    `json:"quads"` // quads the estimate rests on, voided ones not counted
+
+	TPS         Pair      `json:"tps"`
+	OverheadPct *Interval `json:"overhead_pct"` // null when the data do not allow one
+	Bootstrap   *Interval `json:"bootstrap_pct,omitempty"`
+	MedianPct   *float64  `json:"hodges_lehmann_pct,omitempty"`
+	WithVoided  *Interval `json:"with_voided_pct,omitempty"`
+
+	CPUUSPerTx CPUPair                `json:"cpu_us_per_tx"`
+	LatencyUS  map[string]LatencyPair `json:"latency_us"` // "mean", "p50", "p95", "p99", "max"
+
+	MDEPct      *float64     `json:"mde_pct"`
+	Equivalence *Equivalence `json:"equivalence,omitempty"`
+	Verdict     string       `json:"verdict"`
+	Voided      int          `json:"voided"`
+	Errors      uint64       `json:"errors"`
+	Retries     uint64       `json:"retries"`
+	UserAborts  uint64       `json:"user_aborts"`
+	Published   *Published   `json:"published,omitempty"`
+	Note        string       `json:"note,omitempty"` // why figures are missing
+}
+
+// Pair is one figure on both arms.
+type Pair struct {
+	Baseline float64 `json:"baseline"`
+	Variant  float64 `json:"variant"`
+}
+
+// Interval is an estimate in percent with its 95 % interval. Positive means
+// the variant is slower or dearer.
+type Interval struct {
+	Est float64 `json:"est"`
+	Lo  float64 `json:"lo"`
+	Hi  float64 `json:"hi"`
+}
+
+// CPUPair is processor time a transaction, in microseconds, on both arms.
+type CPUPair struct {
+	Pair
+	OverheadPct *Interval       `json:"overhead_pct"`
+	Parts       map[string]Pair `json:"parts,omitempty"` // client, engine, product
+}
+
+// LatencyPair is a latency in microseconds on both arms.
+type LatencyPair struct {
+	Pair
+	OverheadPct *Interval `json:"overhead_pct"`
+}
+
+// Equivalence is a two one-sided test of "no impact beyond the margin".
+type Equivalence struct {
+	MarginPct float64  `json:"margin_pct"`
+	Interval  Interval `json:"interval_90_pct"` // the 90 % interval
+	Holds     bool     `json:"holds"`
+}

@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Exit codes. They are an interface: scripts decide on them, so a code is
+// never reused for another meaning.
+const (
+	ExitOK          = 0
+	ExitFailure     = 1   // unexpected failure
+	ExitUsage       = 2   // usage or configuration
+	ExitCheck       = 3   // a check or comparison did not hold
+	ExitKey         = 4   // wrong key, missing key or key manager unreachable
+	ExitDamaged     = 5   // damaged or tampered data
+	ExitMissing     = 6   // something needed is not installed or not permitted here
+	ExitBusy        = 7   // another process holds it
+	ExitDenied      = 8   // access denied by policy
+	ExitInterrupted = 130 // interrupted, state kept and resumable
+)
+
+// Error is a failure as the user sees it: what could not be done, and what to
+// do next.
+type Error struct {
+	Code int    // exit code
+	Op   string // "verb noun", such as "open database"
+	Err  error  // the cause
+	Hint string // what the user can do; one line
+}
+
+func (e *Error) Error() string {
+	if e.Op == "" {
+		return e.Err.Error()
+	}
+	return e.Op + ": " + e.Err.Error()
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// usagef returns a usage error with a hint to the command's help.
+func usagef(op, hint, format string, args ...any) error {
+	return &Error{Code: ExitUsage, Op: op, Err: fmt.Errorf(format, args...), Hint: hint}
+}
+
+// A mapping ties a sentinel of some package to an exit code and a default hint.
+type mapping struct {
+	is   error
+	code int
+	hint string
+}
+
+// mappings is the one table from errors to exit codes.
+var mappings = []mapping{
+	{context.Canceled, ExitInterrupted, "run the same command again with the same --out to resume"},
+}
+
+// exitCode finds the code and hint for err.
+func exitCode(err error) (code int, hint string) {
+	if err == nil {
+		return ExitOK, ""
+	}
+	code = ExitFailure
+	for _, m := range mappings {
+		if errors.Is(err, m.is) {
+			code, hint = m.code, m.hint
+			break
+		}
+	}
+	var e *Error
+	if errors.As(err, &e) {
+		if e.Code != 0 {
+			code = e.Code
+		}
+		if e.Hint != "" {
+			hint = e.Hint
+		}
+	}
+	return code, hint
+}

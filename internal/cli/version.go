@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// version is the release; the module version wins where the build has one.
+const version = "0.1.0-dev"
+
+func newVersionCommand(env *Env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			v, rev := version, ""
+			if bi, ok := debug.ReadBuildInfo(); ok {
+				for _, s := range bi.Settings {
+					if s.Key == "vcs.revision" {
+						rev = s.Value
+					}
+				}
+			}
+			if env.JSON {
+				return json.NewEncoder(env.Stdout).Encode(map[string]string{
+					"version": v, "revision": rev, "go": runtime.Version(),
+					"platform": runtime.GOOS + "/" + runtime.GOARCH,
+				})
+			}
+			fmt.Fprintf(env.Stdout, "veildb %s %s/%s %s\n", v, runtime.GOOS, runtime.GOARCH, runtime.Version())
+			return nil
+		},
+	}
+}
