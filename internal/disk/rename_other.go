@@ -1,0 +1,5 @@
+//go:build !linux
+
+package disk
+
+func renameNew(oldPath, newPath string) error { return linkNew(oldPath, newPath) }
