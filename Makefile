@@ -1,0 +1,42 @@
+# make bench   what encryption costs, on this machine, in about three minutes
+# make test    every test, real servers included
+
+GO      ?= go
+GOFLAGS ?= -trimpath
+BIN      = bin/veildb
+
+.PHONY: all bench build test test-deps lint vuln bench-crypto clean
+
+all: build
+
+build:
+	@mkdir -p bin
+	$(GO) build $(GOFLAGS) -o $(BIN) ./cmd/veildb
+
+bench: build
+	@./$(BIN) bench
+
+test: test-deps lint vuln
+	$(GO) test -timeout 15m ./...
+	$(GO) test -race -timeout 15m $(RACE)
+	sh scripts/test-arm64.sh
+
+# Packages whose concurrency matters, run again under the race detector.
+RACE = ./internal/crypto/... ./internal/disk/... ./internal/keys/... \
+       ./internal/atrest/volume/... ./internal/inuse/... \
+       ./internal/bench/hist/... ./internal/bench/run/... ./internal/bench/study/...
+
+test-deps:
+	@sh scripts/test-deps.sh
+
+lint:
+	sh scripts/lint.sh
+
+vuln:
+	sh scripts/vuln.sh
+
+bench-crypto:
+	sh scripts/bench-crypto.sh
+
+clean:
+	rm -rf bin

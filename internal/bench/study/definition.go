@@ -1,0 +1,253 @@
+// Package study runs a whole study: it has the databases prepared, compares
+// the variants workload by workload, checks what is left, and keeps records.
+package study
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/veildb/veildb/internal/bench/result"
+)
+
+// ErrUnknown means that no study has the name asked for.
+var ErrUnknown = errors.New("unknown study")
+
+// ErrDefinition means that a study's definition, or a choice made for it,
+// cannot be used.
+var ErrDefinition = errors.New("unusable study definition")
+
+//go:embed studies/*.yaml
+var embedded embed.FS
+
+// A Definition says what a study compares. It is read from YAML and not
+// changed afterwards.
+type Definition struct {
+	Name     string   `yaml:"name"`
+	Title    string   `yaml:"title"`
+	Engine   string   `yaml:"engine"`
+	Baseline string   `yaml:"baseline"`
+	Variants []string `yaml:"variants"`
+	Threads  []int    `yaml:"threads"`
+	Budget   Budget   `yaml:"budget"`
+	// Block is the length of one block, reached by choosing the number of
+	// transactions in it.
+	Block     time.Duration     `yaml:"block"`
+	ClaimPct  float64           `yaml:"claim_pct"` // margin of "no impact"
+	Settings  map[string]string `yaml:"settings"`  // of the engine, both arms
+	Workloads []Workload        `yaml:"workloads"`
+	Published []Published       `yaml:"published"`
+}
+
+// Budget is how long a run may take, data loading and checks included.
+type Budget struct {
+	Default time.Duration `yaml:"default"`
+	Quick   time.Duration `yaml:"quick"`
+	Full    time.Duration `yaml:"full"`
+}
+
+// A Workload is one workload of a study and the size of its data.
+type Workload struct {
+	Name       string `yaml:"name"` // "tpcc" or a sysbench script
+	Flavor     string `yaml:"flavor"`
+	Warehouses int    `yaml:"warehouses"`
+	Tables     int    `yaml:"tables"`
+	TableSize  int    `yaml:"table_size"`
+	Weight     int    `yaml:"weight"` // share of the measuring time; 0 means 1
+	Check      bool   `yaml:"check"`  // run the consistency check on every arm
+}
+
+// dataset names the data a workload runs on; workloads with equal names share
+// the loaded original.
+func (w Workload) dataset() string {
+	if w.Name == "tpcc" {
+		return fmt.Sprintf("tpcc-%s-%d", w.Flavor, w.Warehouses)
+	}
+	return fmt.Sprintf("sbtest-%d-%d", w.Tables, w.TableSize)
+}
+
+// Published is a vendor's figure for one workload and variant.
+type Published struct {
+	Workload    string  `yaml:"workload"`
+	Variant     string  `yaml:"variant"`
+	Study       string  `yaml:"study"`
+	OverheadPct float64 `yaml:"overhead_pct"`
+	Note        string  `yaml:"note"`
+}
+
+// Names lists the studies in the binary.
+func Names() []string {
+	entries, err := embedded.ReadDir("studies")
+	if err != nil {
+		panic("study: internal error: " + err.Error())
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, strings.TrimSuffix(e.Name(), ".yaml"))
+	}
+	return names
+}
+
+// Find returns the study of that name. The error matches ErrUnknown.
+func Find(name string) (*Definition, error) {
+	if !slices.Contains(Names(), name) {
+		return nil, fmt.Errorf("%w %q", ErrUnknown, name)
+	}
+	data, err := embedded.ReadFile("studies/" + name + ".yaml")
+	if err != nil {
+		return nil, fmt.Errorf("read study: %w", err)
+	}
+	return Parse(data)
+}
+
+// Parse reads a definition and checks it. Unknown fields are refused. Errors
+// match ErrDefinition and name the line.
+func Parse(data []byte) (*Definition, error) {
+	d := new(Definition)
+	dec := yaml.NewDecoder(bytes.NewReader(data), yaml.DisallowUnknownField())
+	if err := dec.Decode(d); err != nil {
+		return nil, fmt.Errorf("%w: %s", ErrDefinition, yaml.FormatError(err, false, false))
+	}
+	if err := d.validate(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrDefinition, err)
+	}
+	return d, nil
+}
+
+func (d *Definition) validate() error {
+	switch {
+	case d.Name == "":
+		return errors.New("name is missing")
+	case d.Engine == "":
+		return errors.New("engine is missing")
+	case d.Baseline == "":
+		return errors.New("baseline is missing")
+	case len(d.Variants) == 0:
+		return errors.New("variants is empty")
+	case slices.Contains(d.Variants, d.Baseline):
+		return fmt.Errorf("variants holds the baseline %q; the A/A control is always run", d.Baseline)
+	case len(d.Threads) == 0 || slices.Min(d.Threads) < 1:
+		return errors.New("threads must be a list of positive numbers")
+	case len(d.Workloads) == 0:
+		return errors.New("workloads is empty")
+	case d.Budget.Default <= 0:
+		return errors.New("budget.default must be positive")
+	case d.Block < 10*time.Millisecond || d.Block > 10*time.Minute:
+		return errors.New("block must lie between 10ms and 10m")
+	case d.ClaimPct < 0:
+		return errors.New("claim_pct must not be negative")
+	}
+	for i := range d.Workloads {
+		if err := d.Workloads[i].validate(); err != nil {
+			return fmt.Errorf("workload %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+func (w *Workload) validate() error {
+	if w.Weight == 0 {
+		w.Weight = 1
+	}
+	if w.Weight < 0 {
+		return errors.New("weight must not be negative")
+	}
+	if w.Name == "tpcc" {
+		if w.Warehouses < 1 {
+			return errors.New("tpcc needs warehouses of 1 or more")
+		}
+		if w.Flavor == "" {
+			w.Flavor = "benchbase"
+		}
+		return nil
+	}
+	if w.Tables < 1 || w.TableSize < 1 {
+		return fmt.Errorf("%s needs tables and table_size of 1 or more", w.Name)
+	}
+	return nil
+}
+
+// Choice narrows a definition to what one run is asked for. Zero values keep
+// the definition's.
+type Choice struct {
+	Engine    string
+	Variants  []string
+	Workloads []string
+	Threads   []int
+	Budget    time.Duration
+}
+
+// Narrow returns a copy of d with only what c names. Errors match
+// ErrDefinition and say what there is to choose from.
+func (d *Definition) Narrow(c Choice) (*Definition, error) {
+	n := *d
+	if c.Engine != "" {
+		n.Engine = c.Engine
+	}
+	if len(c.Variants) > 0 {
+		n.Variants = nil
+		for _, v := range c.Variants {
+			if v == d.Baseline {
+				continue
+			}
+			if !slices.Contains(d.Variants, v) {
+				return nil, fmt.Errorf("%w: study %s has no variant %q; it has %s",
+					ErrDefinition, d.Name, v, strings.Join(d.Variants, ", "))
+			}
+			n.Variants = append(n.Variants, v)
+		}
+	}
+	if len(c.Workloads) > 0 {
+		n.Workloads = nil
+		for _, name := range c.Workloads {
+			i := slices.IndexFunc(d.Workloads, func(w Workload) bool { return w.Name == name })
+			if i < 0 {
+				return nil, fmt.Errorf("%w: study %s has no workload %q", ErrDefinition, d.Name, name)
+			}
+			n.Workloads = append(n.Workloads, d.Workloads[i])
+		}
+	}
+	if len(c.Threads) > 0 {
+		n.Threads = c.Threads
+		if slices.Min(c.Threads) < 1 {
+			return nil, fmt.Errorf("%w: threads must be positive", ErrDefinition)
+		}
+	}
+	if c.Budget > 0 {
+		n.Budget.Default = c.Budget
+	}
+	return &n, nil
+}
+
+// cells lists the comparisons of d in the order they run: for each workload
+// and thread count the A/A control first, then the variants.
+func (d *Definition) cells() []result.Cell {
+	var cells []result.Cell
+	for _, w := range d.Workloads {
+		for _, threads := range d.Threads {
+			for _, v := range append([]string{d.Baseline}, d.Variants...) {
+				cells = append(cells, result.Cell{
+					Engine: d.Engine, Variant: v, Baseline: d.Baseline,
+					Workload: w.Name, Threads: threads,
+					Published: d.published(w.Name, v), ClaimPct: d.ClaimPct,
+				})
+			}
+		}
+	}
+	return cells
+}
+
+func (d *Definition) published(workload, variant string) *result.Published {
+	for _, p := range d.Published {
+		if p.Workload == workload && p.Variant == variant {
+			return &result.Published{Study: p.Study, OverheadPct: p.OverheadPct, Note: p.Note}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+package study
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestEmbeddedStudiesParse(t *testing.T) {
+	for _, name := range Names() {
+		d, err := Find(name)
+		if err != nil {
+			t.Fatalf("Find(%q): %v", name, err)
+		}
+		if d.Name != name {
+			t.Errorf("study in %s.yaml calls itself %q", name, d.Name)
+		}
+		for _, p := range d.Published {
+			found := false
+			for _, c := range d.cells() {
+				found = found || c.Workload == p.Workload && c.Variant == p.Variant && c.Published != nil
+			}
+			if !found {
+				t.Errorf("%s: published figure for %s/%s belongs to no cell", name, p.Workload, p.Variant)
+			}
+		}
+	}
+}
+
+func TestFindUnknown(t *testing.T) {
+	for _, name := range []string{"", "nosuch", "../studies/embedded", "embedded.yaml"} {
+		if _, err := Find(name); !errors.Is(err, ErrUnknown) {
+			t.Errorf("Find(%q) = %v, want ErrUnknown", name, err)
+		}
+	}
+}
+
+const minimal = `
+name: x
+engine: sqlite
+baseline: plain
+variants: [tde]
+threads: [1]
+budget: {default: 10s}
+block: 100ms
+workloads: [{name: tpcc, warehouses: 1}]
+`
+
+func TestParseRefuses(t *testing.T) {
+	if _, err := Parse([]byte(minimal)); err != nil {
+		t.Fatalf("the minimal study does not parse: %v", err)
+	}
+	for _, c := range []struct{ name, old, new, want string }{
+		{"unknown field", "engine:", "motor: v8\nengine:", "motor"},
+		{"no name", "name: x", "title: x", "name is missing"},
+		{"baseline among variants", "[tde]", "[tde, plain]", "baseline"},
+		{"no variants", "[tde]", "[]", "variants"},
+		{"zero threads", "[1]", "[0]", "threads"},
+		{"no budget", "10s", "0s", "budget"},
+		{"tiny block", "100ms", "1ms", "block"},
+		{"no warehouses", "warehouses: 1", "warehouses: 0", "warehouses"},
+		{"sysbench without size", "tpcc, warehouses: 1", "oltp_insert", "table_size"},
+		{"not YAML", "name: x", "name: [x", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			text := strings.Replace(minimal, c.old, c.new, 1)
+			_, err := Parse([]byte(text))
+			if !errors.Is(err, ErrDefinition) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("Parse = %v, want ErrDefinition naming %q", err, c.want)
+			}
+		})
+	}
+}
+
+func TestNarrow(t *testing.T) {
+	d, err := Find("embedded")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := d.Narrow(Choice{Variants: []string{"plain", "tde"}, Workloads: []string{"tpcc"}, Threads: []int{1, 4}, Budget: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := len(n.cells()); got != 4 { // A/A and tde, twice
+		t.Errorf("narrowed study has %d cells, want 4", got)
+	}
+	if len(d.cells()) != 20 {
+		t.Errorf("Narrow changed its receiver: %d cells, want 20", len(d.cells()))
+	}
+	for _, c := range []Choice{{Variants: []string{"native"}}, {Workloads: []string{"tpch"}}, {Threads: []int{0}}} {
+		if _, err := d.Narrow(c); !errors.Is(err, ErrDefinition) {
+			t.Errorf("Narrow(%+v) = %v, want ErrDefinition", c, err)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(minimal))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if d, err := Parse(data); err == nil {
+			if len(d.cells()) == 0 {
+				t.Error("an accepted study has no cells")
+			}
+		}
+	})
+}
