@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -31,6 +32,7 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	context.AfterFunc(ctx, stop)
 
 	env := &Env{Stdin: stdin, Stdout: stdout, Stderr: stderr}
+	env.JSON = slices.Contains(args, "--json") // also for errors in the options themselves
 	root := newRoot(env)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
@@ -58,7 +60,7 @@ func newRoot(env *Env) *cobra.Command {
 	root.SetIn(env.Stdin)
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
-	root.PersistentFlags().BoolVar(&env.JSON, "json", false, "print results and errors as JSON")
+	root.PersistentFlags().BoolVar(&env.JSON, "json", env.JSON, "print results and errors as JSON")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usagef("parse options", "see: "+cmd.CommandPath()+" --help", "%w", err)
 	})

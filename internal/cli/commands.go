@@ -7,5 +7,6 @@ import "github.com/spf13/cobra"
 func topCommands() []func(*Env) *cobra.Command {
 	return []func(*Env) *cobra.Command{
 		newVersionCommand,
+		newExitCodesTopic,
 	}
 }

@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+)
+
+// A progress shows how far a long job is: a bar that redraws itself on a
+// terminal, a plain line now and then elsewhere. It is not safe for
+// concurrent use.
+type progress struct {
+	w        io.Writer
+	terminal bool
+	started  time.Time
+	shown    time.Time
+	width    int // of the line on the terminal, in characters
+	now      func() time.Time
+}
+
+// How often a line is drawn.
+const (
+	redrawEvery = 200 * time.Millisecond
+	lineEvery   = 10 * time.Second
+)
+
+func newProgress(w io.Writer) *progress {
+	p := &progress{w: w, terminal: isTerminal(w), now: time.Now}
+	p.started = p.now()
+	return p
+}
+
+// isTerminal reports whether w is a terminal that can redraw a line.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok || os.Getenv("TERM") == "dumb" {
+		return false
+	}
+	fi, err := f.Stat()
+	return err == nil && fi.Mode()&os.ModeCharDevice != 0
+}
+
+// start begins a new job; its rate and time to go count from here.
+func (p *progress) start() {
+	p.started = p.now()
+	p.shown = time.Time{}
+}
+
+// update shows that fraction of the job (0 to 1) is done. label says what is
+// going on; detail, which may be empty, how it goes.
+func (p *progress) update(fraction float64, label, detail string) {
+	now := p.now()
+	every := lineEvery
+	if p.terminal {
+		every = redrawEvery
+	}
+	if now.Sub(p.shown) < every {
+		return
+	}
+	p.shown = now
+	p.draw(fraction, label, detail)
+}
+
+func (p *progress) draw(fraction float64, label, detail string) {
+	fraction = min(max(fraction, 0), 1)
+	line := fmt.Sprintf("%3.0f %%  %s", fraction*100, label)
+	if eta := p.eta(fraction); eta > 0 {
+		line += fmt.Sprintf("  %s to go", eta)
+	}
+	if detail != "" {
+		line += "  " + detail
+	}
+	if !p.terminal {
+		fmt.Fprintln(p.w, line)
+		return
+	}
+	const cells = 24
+	full := int(fraction * cells)
+	line = "[" + strings.Repeat("█", full) + strings.Repeat("░", cells-full) + "] " + line
+	n := len([]rune(line))
+	fmt.Fprint(p.w, "\r", line, strings.Repeat(" ", max(p.width-n, 0)))
+	p.width = n
+}
+
+// eta extrapolates the time to go from what is done.
+func (p *progress) eta(fraction float64) time.Duration {
+	spent := p.now().Sub(p.started)
+	if fraction < 0.01 || spent < time.Second {
+		return 0
+	}
+	return (time.Duration(float64(spent)/fraction) - spent).Round(time.Second)
+}
+
+// clear wipes the bar so that other text can be written.
+func (p *progress) clear() {
+	if p.terminal && p.width > 0 {
+		fmt.Fprint(p.w, "\r", strings.Repeat(" ", p.width), "\r")
+		p.width = 0
+	}
+}
