@@ -31,7 +31,7 @@ var mayImport = map[string][]string{
 	"internal/atrest": {"internal/crypto", "internal/disk"},
 	"internal/inuse":  {"internal/crypto", "internal/sql"},
 	"internal/bench":  {},
-	"veilsql":          {"internal/crypto", "internal/inuse"},
+	"veilsql":         {"internal/crypto", "internal/inuse"},
 	"internal/cli": {
 		"internal/crypto", "internal/disk", "internal/sql",
 		"internal/keys", "internal/atrest", "internal/inuse", "internal/bench", "veilsql",
@@ -48,7 +48,7 @@ var tiers = map[string][][]string{
 	"internal/keys":   {{"keyring"}, {"kms"}},
 	"internal/atrest": {{"volume"}, {"fusefs", "sqlvfs", "convert"}},
 	"internal/inuse":  {{"policy", "wire", "encdb", "cells"}, {"gate", "sidecar", "sqlend"}},
-	"internal/bench":  {{"hist", "stat", "result", "target", "dsn"}, {"run", "report"}, {"sysbench", "tpcc"}, {"study"}},
+	"internal/bench":  {{"hist", "stat", "result", "target", "dsn"}, {"run", "report", "summary"}, {"sysbench", "tpcc"}, {"study"}},
 }
 
 // deny lists single links that the tables above would allow.
@@ -65,6 +65,8 @@ var only = map[string]string{
 	"github.com/jackc/pgx/":          "internal/bench/dsn",
 	"github.com/emmansun/gmsm/":      "internal/crypto/sm",
 	"github.com/goccy/go-yaml":       "internal/bench/study",
+	"github.com/HdrHistogram/":       "internal/bench/hist",
+	"gonum.org/v1/gonum":             "internal/bench/stat",
 	"github.com/spf13/cobra":         "internal/cli",
 }
 
