@@ -1,15 +1,19 @@
+//go:build !amd64 && !arm64
+
 package aesxts
 
 func detect() []impl { return nil }
 
+const noAccel = "aesxts: internal error: no accelerated implementation"
+
 type schedule struct{}
 
-func (*schedule) init(k1, k2 []byte) { panic("aesxts: internal error: no accelerated implementation") }
+func (*schedule) init(k1, k2 []byte) { panic(noAccel) }
 
-func (c *Cipher) accelerated(dst, src []byte, tweak [blockSize]byte, index int, dir direction) {
-	panic("aesxts: internal error: no accelerated implementation")
+func (*schedule) crypt(im impl, dst, src []byte, lo, hi uint64, index int, dir direction) {
+	panic(noAccel)
 }
 
-func (c *Cipher) acceleratedUnits(dst, src []byte, unitSize int, first uint64, dir direction) {
-	panic("aesxts: internal error: no accelerated implementation")
+func (*schedule) cryptUnits(im impl, dst, src []byte, unitSize int, first uint64, dir direction) {
+	panic(noAccel)
 }

@@ -162,19 +162,17 @@ func (c *Cipher) crypt(dst, src []byte, unit uint64, index int, dir direction) {
 	if len(src) == 0 {
 		return
 	}
-	var tweak [blockSize]byte
-	store(tweak[:], unit, 0)
-	c.cryptTweak(dst, src, tweak, index, dir)
+	c.cryptUnit(dst, src, unit, 0, index, dir)
 }
 
-// cryptTweak is crypt for a unit number already written as 16 bytes. Ours
-// have 64 bits; published vectors use all 128.
-func (c *Cipher) cryptTweak(dst, src []byte, tweak [blockSize]byte, index int, dir direction) {
+// cryptUnit is crypt for the unit number hi<<64 + lo. Ours have 64 bits, and
+// hi is 0; published vectors use all 128.
+func (c *Cipher) cryptUnit(dst, src []byte, lo, hi uint64, index int, dir direction) {
 	if c.impl == implGeneric {
-		c.gen.crypt(dst, src, tweak, index, dir)
+		c.gen.crypt(dst, src, lo, hi, index, dir)
 		return
 	}
-	c.accelerated(dst, src, tweak, index, dir)
+	c.keys.crypt(c.impl, dst, src, lo, hi, index, dir)
 }
 
 func (c *Cipher) cryptUnits(dst, src []byte, unitSize int, first uint64, dir direction) {
@@ -198,7 +196,7 @@ func (c *Cipher) cryptUnits(dst, src []byte, unitSize int, first uint64, dir dir
 		}
 		return
 	}
-	c.acceleratedUnits(dst, src, unitSize, first, dir)
+	c.keys.cryptUnits(c.impl, dst, src, unitSize, first, dir)
 }
 
 // check panics unless c is usable and dst can take src. The assembly relies

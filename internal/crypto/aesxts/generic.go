@@ -25,12 +25,12 @@ func mustAES(key []byte) cipher.Block {
 	return b
 }
 
-func (g *generic) crypt(dst, src []byte, tweak [blockSize]byte, index int, dir direction) {
+func (g *generic) crypt(dst, src []byte, unitLo, unitHi uint64, index int, dir direction) {
 	// A local array handed to an interface method would move to the heap, so
 	// the first tweak is made in dst; the first input block is kept aside
 	// because dst may be src.
 	lo, hi := load(src)
-	copy(dst, tweak[:])
+	store(dst, unitLo, unitHi)
 	g.k2.Encrypt(dst[:blockSize], dst[:blockSize])
 	t0, t1 := load(dst)
 	for range index {

@@ -1,0 +1,120 @@
+// The body of encryptAESNI and decryptAESNI. In:
+//
+//	AX keys   CX rounds   DI dst   SI src   BX blocks a unit   DX units   R8 tweaks
+//
+// X0-X7 hold 8 blocks, X8 the tweak of the next block, X9 and X10 are scratch,
+// X11 is the reduction constant. The 8 tweaks in use wait on the stack.
+
+// DOUBLE sets the tweak t to t * alpha, a shift left of the 128-bit number by
+// one. PADDQ shifts the two 64-bit halves apart from each other; the bits that
+// leave their tops come back in: the low half's as bit 0 of the high half, the
+// high half's, worth x^128 = x^7+x^2+x+1, as 0x87 in the low half. PSHUFD
+// brings the dwords with these top bits to the opposite halves, PSRAL smears
+// the bit over its dword, and PAND with (0x87, 0, 1, 0) picks what is added.
+#define DOUBLE(t, tmp) \
+	PSHUFD $0x13, t, tmp \
+	PADDQ t, t           \
+	PSRAL $31, tmp       \
+	PAND X11, tmp        \
+	PXOR tmp, t
+
+// LOAD takes block i in and gives it the tweak X8, which it keeps on the
+// stack before doubling it.
+#define LOAD(i, x) \
+	MOVUPS (i*16)(SI), x    \
+	MOVUPS X8, (i*16)(SP)   \
+	PXOR X8, x              \
+	PXOR X10, x             \
+	DOUBLE(X8, X9)
+
+#define STORE(i, x) \
+	MOVUPS (i*16)(SP), X9 \
+	PXOR X9, x            \
+	MOVUPS x, (i*16)(DI)
+
+#define ROUND8(op) \
+	op X10, X0 \
+	op X10, X1 \
+	op X10, X2 \
+	op X10, X3 \
+	op X10, X4 \
+	op X10, X5 \
+	op X10, X6 \
+	op X10, X7
+
+	MOVL $0x87, R11
+	MOVQ R11, X11
+	MOVL $1, R11
+	MOVQ R11, X9
+	PUNPCKLQDQ X9, X11    // (0x87, 0, 1, 0)
+	SHLQ $4, CX           // offset of the last round key
+	LEAQ (AX)(CX*1), R10
+
+unit:
+	MOVUPS (R8), X8
+	ADDQ $16, R8
+	MOVQ BX, R9           // blocks left in this unit
+	SUBQ $8, R9
+	JLT tail
+
+eight:
+	MOVUPS (AX), X10
+	LOAD(0, X0)
+	LOAD(1, X1)
+	LOAD(2, X2)
+	LOAD(3, X3)
+	LOAD(4, X4)
+	LOAD(5, X5)
+	LOAD(6, X6)
+	LOAD(7, X7)
+	LEAQ 16(AX), R11
+eightRound:
+	MOVUPS (R11), X10
+	ROUND8(AES)
+	ADDQ $16, R11
+	CMPQ R11, R10
+	JNE eightRound
+	MOVUPS (R10), X10
+	ROUND8(AESLAST)
+	STORE(0, X0)
+	STORE(1, X1)
+	STORE(2, X2)
+	STORE(3, X3)
+	STORE(4, X4)
+	STORE(5, X5)
+	STORE(6, X6)
+	STORE(7, X7)
+	ADDQ $128, SI
+	ADDQ $128, DI
+	SUBQ $8, R9
+	JGE eight
+
+tail:
+	ADDQ $8, R9
+	JEQ unitDone
+one:
+	MOVUPS (AX), X10
+	LOAD(0, X0)
+	LEAQ 16(AX), R11
+oneRound:
+	MOVUPS (R11), X10
+	AES X10, X0
+	ADDQ $16, R11
+	CMPQ R11, R10
+	JNE oneRound
+	MOVUPS (R10), X10
+	AESLAST X10, X0
+	STORE(0, X0)
+	ADDQ $16, SI
+	ADDQ $16, DI
+	DECQ R9
+	JNZ one
+
+unitDone:
+	DECQ DX
+	JNZ unit
+
+#undef DOUBLE
+#undef LOAD
+#undef STORE
+#undef ROUND8
