@@ -1,0 +1,160 @@
+// Package sqlvfs opens SQLite databases, plain or encrypted below SQLite by a
+// virtual file system.
+package sqlvfs
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	sqlitedriver "github.com/ncruces/go-sqlite3/driver"
+)
+
+// Options says how to open a database. The zero value creates the file if it
+// is missing and uses write-ahead logging, synchronous=FULL and a busy time-out
+// of ten seconds. Settings hold for each connection; those that SQLite stores
+// in the file (JournalMode, PageSize) are applied by every connection too.
+type Options struct {
+	// JournalMode is wal (default), delete, truncate, persist, memory or off.
+	JournalMode string
+	// Synchronous is full (default), normal, extra or off.
+	Synchronous string
+	// BusyTimeout is how long a statement waits for a lock; 0 means 10 s,
+	// negative means not at all.
+	BusyTimeout time.Duration
+	// CacheKiB bounds the page cache of one connection; 0 is SQLite's default.
+	CacheKiB int
+	// PageSize in bytes matters for a new database only; 0 is SQLite's default.
+	PageSize int
+	// TempStore is default, file or memory.
+	TempStore string
+	// ForeignKeys enforces them.
+	ForeignKeys bool
+	// ReadOnly refuses to write; the file must exist.
+	ReadOnly bool
+	// MustExist refuses to create the file.
+	MustExist bool
+	// TxLock is what BEGIN takes: immediate (default), deferred or exclusive.
+	TxLock string
+	// Pragmas are applied last, each "name=value" or "name".
+	Pragmas []string
+}
+
+// Open returns a pool of connections to the database file path. It does not
+// touch the file; the first connection does. Closing the pool closes its
+// connector.
+func Open(path string, opts Options) (*sql.DB, error) {
+	c, err := Connector(path, opts)
+	if err != nil {
+		return nil, err
+	}
+	return sql.OpenDB(c), nil
+}
+
+// Connector returns a connector to the database file path, for sql.OpenDB or
+// to be wrapped. Its connections are those of the SQLite driver itself, so
+// they keep all optional interfaces.
+func Connector(path string, opts Options) (driver.Connector, error) {
+	uri, err := fileURI(path, opts)
+	if err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	base, err := (&sqlitedriver.SQLite{}).OpenConnector(uri)
+	if err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	return &connector{base: base, path: path}, nil
+}
+
+type connector struct {
+	base driver.Connector
+	path string
+}
+
+func (c *connector) Driver() driver.Driver { return c.base.Driver() }
+
+func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := c.base.Connect(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("open database %s: %w", c.path, err)
+	}
+	return conn, nil
+}
+
+// fileURI writes path and opts as the driver's data source name.
+func fileURI(path string, opts Options) (string, error) {
+	if path == "" || strings.ContainsRune(path, 0) {
+		return "", fmt.Errorf("bad file name %q", path)
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	pragmas, err := opts.pragmas()
+	if err != nil {
+		return "", err
+	}
+	q := url.Values{"_pragma": pragmas, "mode": {"rwc"}, "_txlock": {"immediate"}}
+	switch {
+	case opts.ReadOnly:
+		q.Set("mode", "ro")
+	case opts.MustExist:
+		q.Set("mode", "rw")
+	}
+	if opts.TxLock != "" {
+		q.Set("_txlock", opts.TxLock)
+	}
+	u := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(abs), RawQuery: q.Encode()}
+	return u.String(), nil
+}
+
+// pragmas lists what a connection sets, in the order SQLite needs: the busy
+// time-out before anything that locks, the page size before the first write.
+func (o *Options) pragmas() ([]string, error) {
+	var list []string
+	var bad error
+	word := func(name, value, fallback string, known ...string) {
+		if value == "" {
+			value = fallback
+		}
+		if value = strings.ToLower(value); !slices.Contains(known, value) {
+			bad = fmt.Errorf("bad %s %q; know %s", name, value, strings.Join(known, ", "))
+		}
+		list = append(list, name+"("+value+")")
+	}
+	number := func(name string, value int) { list = append(list, name+"("+strconv.Itoa(value)+")") }
+
+	busy := o.BusyTimeout
+	if busy == 0 {
+		busy = 10 * time.Second
+	}
+	number("busy_timeout", int(max(busy, 0)/time.Millisecond))
+	if o.PageSize != 0 {
+		number("page_size", o.PageSize)
+	}
+	if !o.ReadOnly { // reading the mode from the file needs no pragma
+		word("journal_mode", o.JournalMode, "wal", "wal", "delete", "truncate", "persist", "memory", "off")
+	}
+	word("synchronous", o.Synchronous, "full", "full", "normal", "extra", "off")
+	word("temp_store", o.TempStore, "default", "default", "file", "memory")
+	if o.CacheKiB != 0 {
+		number("cache_size", -o.CacheKiB)
+	}
+	if o.ForeignKeys {
+		number("foreign_keys", 1)
+	}
+	for _, p := range o.Pragmas {
+		if strings.ContainsAny(p, ";\x00") {
+			bad = fmt.Errorf("bad pragma %q", p)
+		}
+		list = append(list, p)
+	}
+	return list, bad
+}
