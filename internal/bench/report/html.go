@@ -1,0 +1,209 @@
+package report
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/veildb/veildb/internal/bench/result"
+)
+
+var (
+	//go:embed page.html
+	pageHTML string
+	//go:embed page.css
+	pageCSS string
+	//go:embed page.js
+	pageJS string
+)
+
+// page is what the template sees.
+type page struct {
+	S          *result.Summary
+	Title      string
+	Machine    []string
+	Incomplete bool
+	Alarms     []string
+	Checks     []checkGroup
+	Readings   []reading
+	Sureness   []string
+	Plan       []string
+	Forests    []template.HTML
+	CPU        []template.HTML
+	SplitCPU   bool // some row splits processor time into parts
+	Latency    []template.HTML
+	Series     []template.HTML
+	Voids      []result.Void
+	Config     []setting
+	Env        []setting
+	Policy     string // Content-Security-Policy
+	CSS        template.CSS
+	JS         template.JS
+	Data       template.JS // the summary as JSON, safe inside a script element
+	naming     naming
+}
+
+// setting is one line of the environment or the configuration.
+type setting struct{ Name, Value string }
+
+// HTML writes the report as one page that needs no network, no fonts and no
+// script: charts are inline SVG and the script only sorts tables. The page
+// embeds the summary as JSON in the element with the id "veildb-summary".
+func HTML(w io.Writer, s *result.Summary, rec Records) error {
+	data, err := json.Marshal(s) // escapes <, > and & inside strings
+	if err != nil {
+		return fmt.Errorf("encode summary: %w", err)
+	}
+	n := namingOf(s)
+	p := &page{
+		S: s, Title: title(s), Machine: machine(s), Incomplete: !s.Complete, Alarms: alarms(s), Checks: checkGroups(s), naming: n,
+		Readings: readings(s), Sureness: sureness(s), Plan: conclusions(s),
+		Voids: rec.Voids, Config: configOf(rec.Config), Env: environmentOf(s),
+		Policy: policy(), CSS: template.CSS(pageCSS), JS: template.JS(pageJS), Data: template.JS(data),
+	}
+	p.charts(rec)
+	t, err := template.New("page").Funcs(p.funcs()).Parse(pageHTML)
+	if err != nil {
+		return fmt.Errorf("parse page: %w", err)
+	}
+	var buf bytes.Buffer // a page that fails half-way must not be written
+	if err := t.Execute(&buf, p); err != nil {
+		return fmt.Errorf("fill page: %w", err)
+	}
+	_, err = w.Write(buf.Bytes())
+	return err
+}
+
+// WriteHTML writes the report to path in one step: a reader sees the old file
+// or the whole new one, never a part.
+func WriteHTML(path string, s *result.Summary, rec Records) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), ".report-*")
+	if err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(f.Name())
+			err = fmt.Errorf("write report: %w", err)
+		}
+	}()
+	if err := HTML(f, s, rec); err != nil {
+		return err
+	}
+	if err := f.Chmod(0o644); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// policy forbids the page everything but its own style and script, so that
+// even a string that slipped through escaping could load or run nothing.
+func policy() string {
+	sum := sha256.Sum256([]byte(pageJS))
+	return "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
+
+func (p *page) charts(rec Records) {
+	for _, narrow := range []bool{false, true} {
+		p.Forests = append(p.Forests, forests(p.S, narrow)...)
+	}
+	for i, rows := range groupBy(p.S.Rows, placeOf) {
+		p.CPU = append(p.CPU, cpuPanel(p.naming, rows, fmt.Sprintf("cpu-%d", i)))
+		p.Latency = append(p.Latency, latencyPanel(p.naming, rows, fmt.Sprintf("latency-%d", i)))
+		for _, r := range rows {
+			p.SplitCPU = p.SplitCPU || len(r.CPUUSPerTx.Parts) > 1
+		}
+	}
+	for i, s := range seriesOf(rec) {
+		p.Series = append(p.Series, seriesPanel(p.naming, s, fmt.Sprintf("series-%d", i)))
+	}
+}
+
+func (p *page) funcs() template.FuncMap {
+	return template.FuncMap{
+		"workload":     p.naming.workload,
+		"bare":         p.naming.bare,
+		"relation":     func(r result.Row) string { return relationOf(r).words() },
+		"cell":         p.naming.cell,
+		"engine":       engineName,
+		"variantWords": variantWords,
+		"arm":          armNames,
+		"finding":      findingOf,
+		"contains0":    contains0,
+		"pct":          func(x float64) string { return minus(pct(x)) },
+		"pctOf":        func(iv *result.Interval) string { return minus(pctOf(iv)) },
+		"span":         func(iv result.Interval) string { return minus(span(iv)) },
+		"pair":         pairOf,
+		"tps":          tpsPair,
+		"mde":          mde,
+		"clean":        clean,
+		"minus":        minus,
+		"count":        func(n int) string { return decimal(float64(n), 0) },
+		"measures":     measures,
+		"facts":        facts,
+	}
+}
+
+func configOf(config map[string]any) []setting {
+	var out []setting
+	for _, k := range sortedKeys(config) {
+		v, ok := config[k].(string)
+		if !ok {
+			b, err := json.Marshal(config[k])
+			if err != nil {
+				b = []byte(fmt.Sprint(config[k]))
+			}
+			v = string(b)
+		}
+		out = append(out, setting{clean(k), clean(v)})
+	}
+	return out
+}
+
+func environmentOf(s *result.Summary) []setting {
+	e := s.Environment
+	out := []setting{
+		{"processor", e.CPU}, {"cores", count(e.Cores)}, {"memory", sizeOf(e.MemoryBytes)}, {"kernel", e.Kernel}, {"system", e.OS},
+		{"frequency governor", e.Governor}, {"file system", e.Filesystem}, {"nice level", count(e.Nice)},
+		{"load average at start", fmt.Sprintf("%.2f %.2f %.2f", e.LoadAverage[0], e.LoadAverage[1], e.LoadAverage[2])},
+	}
+	for _, k := range sortedKeys(e.Engines) {
+		out = append(out, setting{engineName(k), e.Engines[k]})
+	}
+	out = append(out, setting{"veildb", e.Version}, setting{"source revision", e.Revision}, setting{"Go", e.Go})
+	kept := out[:0]
+	for _, x := range out {
+		if x.Value = clean(x.Value); x.Value != "" {
+			kept = append(kept, x)
+		}
+	}
+	return kept
+}
+
+func count(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return decimal(float64(n), 0)
+}
+
+func sizeOf(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return bytesOf(n)
+}
