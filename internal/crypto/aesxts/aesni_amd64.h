@@ -3,7 +3,8 @@
 //	AX keys   CX rounds   DI dst   SI src   BX blocks a unit   DX units   R8 tweaks
 //
 // X0-X7 hold 8 blocks, X8 the tweak of the next block, X9 and X10 are scratch,
-// X11 is the reduction constant. The 8 tweaks in use wait on the stack.
+// X11 is the reduction constant. The 8 tweaks in use wait in memory at R12, the
+// next 8 are made at R13.
 
 // DOUBLE sets the tweak t to t * alpha, a shift left of the 128-bit number by
 // one. PADDQ shifts the two 64-bit halves apart from each other; the bits that
@@ -18,18 +19,20 @@
 	PAND X11, tmp        \
 	PXOR tmp, t
 
-// LOAD takes block i in and gives it the tweak X8, which it keeps on the
-// stack before doubling it.
-#define LOAD(i, x) \
-	MOVUPS (i*16)(SI), x    \
-	MOVUPS X8, (i*16)(SP)   \
-	PXOR X8, x              \
-	PXOR X10, x             \
+// NEXT keeps the next tweak, X8, in place i of those for the next turn.
+#define NEXT(i) \
+	MOVUPS X8, (i*16)(R13) \
 	DOUBLE(X8, X9)
 
+#define LOAD(i, x) \
+	MOVUPS (i*16)(R12), x \
+	MOVUPS (i*16)(SI), X9 \
+	PXOR X10, x           \
+	PXOR X9, x
+
 #define STORE(i, x) \
-	MOVUPS (i*16)(SP), X9 \
-	PXOR X9, x            \
+	MOVUPS (i*16)(R12), X9 \
+	PXOR X9, x             \
 	MOVUPS x, (i*16)(DI)
 
 #define ROUND8(op) \
@@ -47,8 +50,9 @@
 	MOVL $1, R11
 	MOVQ R11, X9
 	PUNPCKLQDQ X9, X11    // (0x87, 0, 1, 0)
-	SHLQ $4, CX           // offset of the last round key
-	LEAQ (AX)(CX*1), R10
+	SHLQ $4, CX           // offset of the last round key: 160 or 224
+	LEAQ 0(SP), R12       // tweaks of this turn
+	LEAQ 128(SP), R13     // tweaks of the next
 
 unit:
 	MOVUPS (R8), X8
@@ -56,8 +60,17 @@ unit:
 	MOVQ BX, R9           // blocks left in this unit
 	SUBQ $8, R9
 	JLT tail
+	NEXT(0)
+	NEXT(1)
+	NEXT(2)
+	NEXT(3)
+	NEXT(4)
+	NEXT(5)
+	NEXT(6)
+	NEXT(7)
 
 eight:
+	XCHGQ R12, R13
 	MOVUPS (AX), X10
 	LOAD(0, X0)
 	LOAD(1, X1)
@@ -67,14 +80,45 @@ eight:
 	LOAD(5, X5)
 	LOAD(6, X6)
 	LOAD(7, X7)
-	LEAQ 16(AX), R11
-eightRound:
-	MOVUPS (R11), X10
+	// The next tweaks are made between the rounds, where there is room.
+	MOVUPS 16(AX), X10
 	ROUND8(AES)
-	ADDQ $16, R11
-	CMPQ R11, R10
-	JNE eightRound
-	MOVUPS (R10), X10
+	NEXT(0)
+	MOVUPS 32(AX), X10
+	ROUND8(AES)
+	NEXT(1)
+	MOVUPS 48(AX), X10
+	ROUND8(AES)
+	NEXT(2)
+	MOVUPS 64(AX), X10
+	ROUND8(AES)
+	NEXT(3)
+	MOVUPS 80(AX), X10
+	ROUND8(AES)
+	NEXT(4)
+	MOVUPS 96(AX), X10
+	ROUND8(AES)
+	NEXT(5)
+	MOVUPS 112(AX), X10
+	ROUND8(AES)
+	NEXT(6)
+	MOVUPS 128(AX), X10
+	ROUND8(AES)
+	NEXT(7)
+	MOVUPS 144(AX), X10
+	ROUND8(AES)
+	CMPQ CX, $160
+	JEQ eightLast
+	MOVUPS 160(AX), X10
+	ROUND8(AES)
+	MOVUPS 176(AX), X10
+	ROUND8(AES)
+	MOVUPS 192(AX), X10
+	ROUND8(AES)
+	MOVUPS 208(AX), X10
+	ROUND8(AES)
+eightLast:
+	MOVUPS (AX)(CX*1), X10
 	ROUND8(AESLAST)
 	STORE(0, X0)
 	STORE(1, X1)
@@ -88,14 +132,18 @@ eightRound:
 	ADDQ $128, DI
 	SUBQ $8, R9
 	JGE eight
+	MOVUPS (R13), X8      // the tweak after the last used
 
 tail:
 	ADDQ $8, R9
 	JEQ unitDone
 one:
+	MOVUPS (SI), X0
 	MOVUPS (AX), X10
-	LOAD(0, X0)
+	PXOR X8, X0
+	PXOR X10, X0
 	LEAQ 16(AX), R11
+	LEAQ (AX)(CX*1), R10
 oneRound:
 	MOVUPS (R11), X10
 	AES X10, X0
@@ -104,7 +152,9 @@ oneRound:
 	JNE oneRound
 	MOVUPS (R10), X10
 	AESLAST X10, X0
-	STORE(0, X0)
+	PXOR X8, X0
+	MOVUPS X0, (DI)
+	DOUBLE(X8, X9)
 	ADDQ $16, SI
 	ADDQ $16, DI
 	DECQ R9
@@ -114,6 +164,7 @@ unitDone:
 	DECQ DX
 	JNZ unit
 
+#undef NEXT
 #undef DOUBLE
 #undef LOAD
 #undef STORE

@@ -4,7 +4,7 @@
 // aesni_amd64.h, once for both directions.
 
 // func encryptAESNI(keys *roundKeys, rounds int, dst, src *byte, blocks, units int, tweaks *[16]byte)
-TEXT ·encryptAESNI(SB), NOSPLIT, $128-56
+TEXT ·encryptAESNI(SB), NOSPLIT, $256-56
 	MOVQ keys+0(FP), AX
 	MOVQ rounds+8(FP), CX
 	MOVQ dst+16(FP), DI
@@ -20,7 +20,7 @@ TEXT ·encryptAESNI(SB), NOSPLIT, $128-56
 	RET
 
 // func decryptAESNI(keys *roundKeys, rounds int, dst, src *byte, blocks, units int, tweaks *[16]byte)
-TEXT ·decryptAESNI(SB), NOSPLIT, $128-56
+TEXT ·decryptAESNI(SB), NOSPLIT, $256-56
 	MOVQ keys+0(FP), AX
 	MOVQ rounds+8(FP), CX
 	MOVQ dst+16(FP), DI

@@ -65,7 +65,8 @@
 
 unit:
 	// Z8 = T, T*alpha, T*alpha^2, T*alpha^3: as MULBITS, with another count
-	// for each lane. The others follow from it, all at once.
+	// for each lane. The others follow from it, all at once: how long this
+	// takes shows on small units.
 	VBROADCASTI32X4 (R8), Z0
 	ADDQ $16, R8
 	VPSRLVQ ·shr512<>(SB), Z0, Z16
