@@ -51,7 +51,7 @@ func (st State) DSN() string {
 		u.Scheme = "postgres"
 		u.RawQuery = "host=" + escapePath(filepath.Clean(dir))
 		if port := file[strings.LastIndexByte(file, '.')+1:]; port != "5432" {
-			u.RawQuery += "&port=" + port
+			u.Host = ":" + port
 		}
 		return u.String()
 	}

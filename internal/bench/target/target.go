@@ -293,7 +293,7 @@ func (s *Server) Addr() string { return s.addr }
 func (s *Server) User() string { return s.eng.user() }
 
 // DSN is the server's database over the unix socket as a URL:
-// mysql://root@/db?socket=PATH or postgres://postgres@/db?host=DIR.
+// mysql://root@/db?socket=PATH or postgres://postgres@:PORT/db?host=DIR.
 func (s *Server) DSN() string { return s.State().DSN() }
 
 // DSNFor is DSN for another database or, with a not empty user, another user.

@@ -1,0 +1,205 @@
+package sysbench
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"io"
+
+	"github.com/veildb/veildb/internal/bench/dsn"
+)
+
+const mysqlDialect = dsn.MySQL
+
+// setInt sets parameter i (from 0) of the next statement.
+func (t *terminal) setInt(i, v int) { t.args[i].Value = int64(v) }
+
+// setDigits sets parameter i to a new random string of n bytes.
+func (t *terminal) setDigits(i, n int) {
+	t.buf = t.rng.appendDigits(t.buf[:0], n)
+	t.args[i].Value = string(t.buf)
+}
+
+// params is the number of parameters of each kind.
+func (t *terminal) params(k kind) int {
+	switch k {
+	case begin, commit:
+		return 0
+	case pointSelect, indexUpdate, deleteRow:
+		return 1
+	case insertRow:
+		return 4
+	case randomPoints:
+		return t.o.RandomPoints
+	case randomRanges:
+		return 2 * t.o.NumberOfRanges
+	}
+	return 2
+}
+
+// do sends statement k on the table with the parameters set, reads all its
+// rows and counts it.
+func (t *terminal) do(k kind, table int) error {
+	if err := t.ctx.Err(); err != nil {
+		return err
+	}
+	t.sent++
+	args := t.args[:t.params(k)]
+	var s driver.Stmt
+	if p := t.stmts[k]; p != nil {
+		s = p[max(table-1, 0)]
+	}
+	var text string
+	if s == nil {
+		for i := range args {
+			t.vals[i] = args[i].Value
+		}
+		text = k.text(table, t.o, t.w.dialect, t.w.script.writes)
+		t.buf = splice(t.buf[:0], text, t.vals[:len(args)])
+		text = string(t.buf)
+	}
+	if k.reads() {
+		var rows driver.Rows
+		var err error
+		if s != nil {
+			rows, err = queryStmt(s, args)
+		} else {
+			rows, err = queryText(t.dc, text)
+		}
+		if err != nil {
+			return err
+		}
+		if err := t.drain(rows); err != nil {
+			return err
+		}
+		t.counts.reads.Add(1)
+		return nil
+	}
+	var res driver.Result
+	var err error
+	if s != nil {
+		res, err = execStmt(s, args)
+	} else {
+		res, err = execText(t.dc, text)
+	}
+	if err != nil {
+		return err
+	}
+	return t.count(k == begin || k == commit, res)
+}
+
+// execText sends a statement that has no parameters and returns no rows.
+func (t *terminal) execText(text string) error {
+	if err := t.ctx.Err(); err != nil {
+		return err
+	}
+	t.sent++
+	res, err := execText(t.dc, text)
+	if err != nil {
+		return err
+	}
+	return t.count(false, res)
+}
+
+// count counts a statement without rows. SQLite reports for BEGIN and COMMIT
+// the rows of the statement before.
+func (t *terminal) count(control bool, res driver.Result) error {
+	if control {
+		t.counts.others.Add(1)
+		return nil
+	}
+	n, err := res.RowsAffected()
+	if err != nil {
+		return err
+	}
+	if n > 0 {
+		t.counts.writes.Add(1)
+	} else {
+		t.counts.others.Add(1)
+	}
+	return nil
+}
+
+// drain reads all rows without looking at them, as sysbench does.
+func (t *terminal) drain(rows driver.Rows) error {
+	n := len(rows.Columns())
+	if n > len(t.dest) {
+		t.dest = make([]driver.Value, n)
+	}
+	for {
+		switch err := rows.Next(t.dest[:n]); err {
+		case nil:
+		case io.EOF:
+			return rows.Close()
+		default:
+			return errors.Join(err, rows.Close())
+		}
+	}
+}
+
+// The four calls below give the driver a context that cannot end: see terminal.
+
+func queryStmt(s driver.Stmt, args []driver.NamedValue) (driver.Rows, error) {
+	if q, ok := s.(driver.StmtQueryContext); ok {
+		return q.QueryContext(context.Background(), args)
+	}
+	return s.Query(values(args)) //nolint:staticcheck // drivers without contexts
+}
+
+func execStmt(s driver.Stmt, args []driver.NamedValue) (driver.Result, error) {
+	if e, ok := s.(driver.StmtExecContext); ok {
+		return e.ExecContext(context.Background(), args)
+	}
+	return s.Exec(values(args)) //nolint:staticcheck // drivers without contexts
+}
+
+func values(args []driver.NamedValue) []driver.Value {
+	v := make([]driver.Value, len(args))
+	for i := range args {
+		v[i] = args[i].Value
+	}
+	return v
+}
+
+// queryText sends a text without parameters. Its rows close the statement a
+// driver without direct queries needs.
+func queryText(dc driver.Conn, text string) (driver.Rows, error) {
+	if q, ok := dc.(driver.QueryerContext); ok {
+		rows, err := q.QueryContext(context.Background(), text, nil)
+		if err != driver.ErrSkip {
+			return rows, err
+		}
+	}
+	s, err := dc.Prepare(text)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := queryStmt(s, nil)
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return ownedRows{rows, s}, nil
+}
+
+func execText(dc driver.Conn, text string) (driver.Result, error) {
+	if e, ok := dc.(driver.ExecerContext); ok {
+		res, err := e.ExecContext(context.Background(), text, nil)
+		if err != driver.ErrSkip {
+			return res, err
+		}
+	}
+	s, err := dc.Prepare(text)
+	if err != nil {
+		return nil, err
+	}
+	res, err := execStmt(s, nil)
+	return res, errors.Join(err, s.Close())
+}
+
+// ownedRows closes its statement with itself.
+type ownedRows struct {
+	driver.Rows
+	s driver.Stmt
+}
+
+func (r ownedRows) Close() error { return errors.Join(r.Rows.Close(), r.s.Close()) }
