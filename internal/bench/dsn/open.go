@@ -81,6 +81,7 @@ func (d DSN) openMySQL(password string, text bool) (*sql.DB, error) {
 	c.Params = map[string]string{"time_zone": "'+00:00'"}
 	c.InterpolateParams = text
 	c.MultiStatements = false
+	c.ClientFoundRows = true      // count rows an UPDATE met, as PostgreSQL and SQLite do
 	c.Logger = &mysql.NopLogger{} // its errors are returned as well
 	switch d.TLS {
 	case "on":

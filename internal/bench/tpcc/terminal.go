@@ -1,0 +1,451 @@
+package tpcc
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/veildb/veildb/internal/bench/dsn"
+	"github.com/veildb/veildb/internal/bench/run"
+)
+
+var (
+	_ run.Workload = (*Workload)(nil)
+	_ run.Terminal = (*terminal)(nil)
+)
+
+// errUserAbort ends a transaction the workload itself demands to roll back.
+var errUserAbort = errors.New("rolled back as the workload demands")
+
+// terminal is one simulated user: a connection, its statements and the place
+// it works at.
+type terminal struct {
+	*Workload
+	conn   *sql.Conn
+	number int
+	seed   uint64
+
+	home     int // warehouse
+	low, top int // range of districts; top is below low for an empty range
+	district int // of StockLevel, where it is fixed
+
+	kinds rng   // chooses transactions
+	input rng   // the inputs of the current attempt
+	cards []int // kinds left in the deck
+	seq   uint64
+
+	begin, write, commit, rollback verb
+	newOrder                       newOrder
+	batch                          batch
+	payment                        payment
+	orderStatus                    orderStatus
+	delivery                       delivery
+	stockLevel                     stockLevel
+	all                            []*sql.Stmt
+
+	tally *run.Tally      // of the transaction running
+	ctx   context.Context // of its statements
+}
+
+// Terminal opens terminal n of the configured number on db. Terminal numbers
+// beyond it share the places of earlier ones.
+func (w *Workload) Terminal(ctx context.Context, db *sql.DB, n int, seed uint64) (run.Terminal, error) {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("open terminal %d: %w", n, err)
+	}
+	t := &terminal{Workload: w, conn: conn, number: n, seed: seed}
+	t.kinds.seed(seed, streamKind, uint64(n))
+	t.place()
+	if err := t.prepare(ctx); err != nil {
+		t.Close()
+		return nil, fmt.Errorf("open terminal %d: %w", n, err)
+	}
+	return t, nil
+}
+
+// place finds the terminal's warehouse and districts.
+func (t *terminal) place() {
+	all, n := t.config.Terminals, t.number%t.config.Terminals
+	t.low, t.top = 1, districtsPerWH
+	if t.config.Flavor == HammerDB {
+		var r rng
+		r.seed(t.seed, streamHome, uint64(t.number))
+		t.home = r.between(1, t.config.Warehouses)
+		t.district = r.between(1, districtsPerWH)
+		return
+	}
+	first, count := 0, 0
+	t.home, first, count = homeWarehouse(n, all, t.config.Warehouses)
+	t.district = (n-first)%districtsPerWH + 1
+	if t.profile.ranges {
+		t.low, t.top = districtRange(n-first, count)
+	}
+}
+
+// homeWarehouse is the warehouse of terminal n of all, and the first terminal
+// and the number of terminals there: BenchBase's even spread, by truncation.
+func homeWarehouse(n, all, warehouses int) (w, first, count int) {
+	per := float64(all) / float64(warehouses)
+	for w = 1; w <= warehouses; w++ {
+		first = int(float64(w-1) * per)
+		end := int(float64(w) * per)
+		if w == warehouses {
+			end = all
+		}
+		if n < end {
+			return w, first, end - first
+		}
+	}
+	panic("tpcc: internal error: terminal number out of range")
+}
+
+// districtRange is the range of districts of terminal i of the n at one
+// warehouse: BenchBase cuts 1 to 10 into equal slices and truncates, so with
+// more than ten terminals some ranges are empty (top < low).
+func districtRange(i, n int) (low, top int) {
+	per := float64(districtsPerWH) / float64(n)
+	low, top = int(float64(i)*per)+1, int(float64(i+1)*per)
+	if i == n-1 {
+		top = districtsPerWH
+	}
+	return low, top
+}
+
+// verb is a statement without parameters or rows: BEGIN and its like. SQLite
+// parses each statement itself, so there it is prepared; to a server it is
+// sent as text, as drivers do.
+type verb struct {
+	stmt *sql.Stmt
+	text string
+}
+
+// preparer prepares statements and remembers the first error.
+type preparer struct {
+	*terminal
+	ctx context.Context
+	err error
+}
+
+// stmt prepares query, written with "?" parameters. "FOR UPDATE" at its end is
+// removed for SQLite, where a writing transaction holds the only write lock.
+func (p *preparer) stmt(query string) *sql.Stmt {
+	if p.err != nil {
+		return nil
+	}
+	if p.config.Dialect == dsn.SQLite {
+		query = strings.TrimSuffix(query, " FOR UPDATE")
+	}
+	s, err := p.conn.PrepareContext(p.ctx, p.config.Dialect.Rebind(query))
+	if err != nil {
+		p.err = fmt.Errorf("prepare %q: %w", query, err)
+		return nil
+	}
+	p.all = append(p.all, s)
+	return s
+}
+
+func (p *preparer) verb(text string) verb {
+	if p.config.Dialect != dsn.SQLite {
+		return verb{text: text}
+	}
+	return verb{text: text, stmt: p.stmt(text)}
+}
+
+// lock is " FOR UPDATE" in the flavors that lock rows BenchBase reads without
+// a lock.
+func (p *preparer) lock() string {
+	if p.profile.forUpdate {
+		return " FOR UPDATE"
+	}
+	return ""
+}
+
+// prepare sets the session up and prepares the statements.
+//
+// On MySQL the session has autocommit off and sends no BEGIN, as BenchBase's
+// does; on PostgreSQL and SQLite each transaction begins with one. On SQLite
+// the three writing transactions begin IMMEDIATE: one that read first and
+// wrote later would fail whenever another had written between.
+func (t *terminal) prepare(ctx context.Context) error {
+	p := &preparer{terminal: t, ctx: ctx}
+	for _, s := range t.session() {
+		if _, err := t.conn.ExecContext(ctx, s); err != nil {
+			return fmt.Errorf("set up session: %w", err)
+		}
+	}
+	switch t.config.Dialect {
+	case dsn.SQLite:
+		t.begin, t.write = p.verb("BEGIN"), p.verb("BEGIN IMMEDIATE")
+	case dsn.Postgres:
+		t.begin = p.verb("BEGIN")
+		t.write = t.begin
+	}
+	t.commit, t.rollback = p.verb("COMMIT"), p.verb("ROLLBACK")
+	t.newOrder, t.batch = p.newOrder(), p.batch()
+	t.payment = p.payment()
+	t.orderStatus = p.orderStatus()
+	t.delivery = p.delivery()
+	t.stockLevel = p.stockLevel()
+	return p.err
+}
+
+// session is the statements that set a connection up.
+func (t *terminal) session() (s []string) {
+	level := t.config.Isolation
+	if level == "" && t.profile.serializable {
+		level = Serializable
+	}
+	level = strings.ToUpper(strings.ReplaceAll(level, "-", " "))
+	switch t.config.Dialect {
+	case dsn.SQLite:
+		s = []string{"PRAGMA foreign_keys = ON"}
+	case dsn.MySQL:
+		s = []string{"SET autocommit = 0"}
+		if level != "" {
+			s = append(s, "SET SESSION TRANSACTION ISOLATION LEVEL "+level)
+		}
+	case dsn.Postgres:
+		if level != "" {
+			s = []string{"SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL " + level}
+		}
+	}
+	return s
+}
+
+// Close closes the statements and the connection, whose session settings must
+// not reach another user of the pool.
+func (t *terminal) Close() error {
+	for _, s := range t.all {
+		s.Close()
+	}
+	discard(t.conn)
+	return nil
+}
+
+// draw chooses the next transaction's type.
+func (t *terminal) draw() int {
+	if !t.profile.deck {
+		n := t.kinds.between(1, t.total)
+		for k, w := range t.weights {
+			if n -= w; n <= 0 {
+				return k
+			}
+		}
+	}
+	if len(t.cards) == 0 {
+		for k, w := range t.weights {
+			for range w {
+				t.cards = append(t.cards, k)
+			}
+		}
+		t.kinds.shuffle(t.cards)
+	}
+	k := t.cards[len(t.cards)-1]
+	t.cards = t.cards[:len(t.cards)-1]
+	return k
+}
+
+// Next runs one transaction; see run.Terminal. A transaction that met another
+// is repeated with the same type and new inputs, without a pause, until the
+// flavor's number of attempts is used up. The inputs of attempt a of
+// transaction n depend on the seed, the terminal, n and a alone: what happened
+// to earlier transactions does not change them.
+func (t *terminal) Next(ctx context.Context, tally *run.Tally) (int, error) {
+	kind := t.draw()
+	t.seq++
+	t.tally, t.ctx = tally, ctx
+	if t.config.Dialect == dsn.SQLite {
+		// Statements are short and cannot hang on a peer; watching ctx in
+		// each would cost a goroutine a statement.
+		t.ctx = context.WithoutCancel(ctx)
+	}
+	for attempt := 1; ; attempt++ {
+		if err := ctx.Err(); err != nil {
+			return kind, err
+		}
+		t.input.seed(t.seed, streamInput, uint64(t.number), t.seq, uint64(attempt))
+		err := t.attempt(ctx, kind)
+		switch {
+		case err == nil:
+			tally.Commits++
+		case errors.Is(err, errUserAbort):
+			tally.UserAborts++
+		case ctx.Err() != nil:
+			return kind, ctx.Err()
+		case t.retriable(err) && attempt < t.profile.attempts:
+			tally.Retries++
+			continue
+		case t.retriable(err) || t.config.Dialect.IsDeadlock(err):
+			tally.Errors++
+		default:
+			return kind, fmt.Errorf("run %s: %w", kindNames[kind], err)
+		}
+		tally.Transactions++
+		return kind, nil
+	}
+}
+
+// retriable reports whether the transaction that got err is to be repeated.
+// BenchBase does not repeat PostgreSQL's deadlocks.
+func (t *terminal) retriable(err error) bool {
+	d := t.config.Dialect
+	return d.IsSerializationFailure(err) ||
+		d.IsDeadlock(err) && (d == dsn.MySQL || t.config.Flavor != BenchBase)
+}
+
+// attempt runs one transaction of the kind once.
+func (t *terminal) attempt(ctx context.Context, kind int) error {
+	begin, body := t.write, t.runNewOrder
+	switch kind {
+	case Payment:
+		body = t.runPayment
+	case OrderStatus:
+		begin, body = t.begin, t.runOrderStatus
+	case Delivery:
+		body = t.runDelivery
+	case StockLevel:
+		begin, body = t.begin, t.runStockLevel
+	}
+	if begin.text != "" {
+		if err := t.say(t.ctx, begin); err != nil {
+			return err
+		}
+	}
+	err := body()
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err == nil {
+		err = t.say(t.ctx, t.commit)
+	}
+	if err == nil {
+		return nil
+	}
+	// A failed statement may or may not have ended the transaction; a ROLLBACK
+	// too many does no harm, so its own failure is not worth a word.
+	if rerr := t.say(context.WithoutCancel(ctx), t.rollback); rerr != nil && errors.Is(err, errUserAbort) {
+		return rerr
+	}
+	return err
+}
+
+// say sends a verb.
+func (t *terminal) say(ctx context.Context, v verb) error {
+	t.tally.Queries++
+	var err error
+	if v.stmt != nil {
+		_, err = v.stmt.ExecContext(ctx)
+	} else {
+		_, err = t.conn.ExecContext(ctx, v.text)
+	}
+	return err
+}
+
+// exec runs a statement that changes rows and returns how many it changed.
+func (t *terminal) exec(s *sql.Stmt, args ...any) (int64, error) {
+	t.tally.Queries++
+	r, err := s.ExecContext(t.ctx, args...)
+	if err != nil {
+		return 0, err
+	}
+	return r.RowsAffected()
+}
+
+// change runs a statement that must change exactly n rows.
+func (t *terminal) change(s *sql.Stmt, n int64, args ...any) error {
+	got, err := t.exec(s, args...)
+	if err == nil && got != n {
+		err = fmt.Errorf("statement changed %d rows instead of %d; is the database loaded with %d warehouses?",
+			got, n, t.config.Warehouses)
+	}
+	return err
+}
+
+// row reads the one row of a query into dest; io.EOF if there is none.
+func (t *terminal) row(s *sql.Stmt, args []any, dest ...any) error {
+	n := 0
+	err := t.rows(s, args, func(rows *sql.Rows) error {
+		n++
+		return rows.Scan(dest...)
+	})
+	if err == nil && n == 0 {
+		return io.EOF
+	}
+	return err
+}
+
+// must is row for a row that a loaded database has.
+func (t *terminal) must(s *sql.Stmt, args []any, dest ...any) error {
+	err := t.row(s, args, dest...)
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf("a row is missing; is the database loaded with %d warehouses?", t.config.Warehouses)
+	}
+	return err
+}
+
+// rows calls each for every row of a query.
+func (t *terminal) rows(s *sql.Stmt, args []any, each func(*sql.Rows) error) error {
+	t.tally.Queries++
+	rows, err := s.QueryContext(t.ctx, args...)
+	if err != nil {
+		return err
+	}
+	for rows.Next() {
+		if err := each(rows); err != nil {
+			rows.Close()
+			return err
+		}
+	}
+	if err := rows.Close(); err != nil {
+		return err
+	}
+	return rows.Err()
+}
+
+// money is an amount to scan.
+func (t *terminal) money() fixed {
+	return fixed{scale: 2, whole: t.config.Dialect == dsn.SQLite}
+}
+
+// rate is a tax or discount to scan.
+func (t *terminal) rate() fixed {
+	return fixed{scale: 4, whole: t.config.Dialect == dsn.SQLite}
+}
+
+// cents is an amount as a parameter.
+func (t *terminal) cents(n int64) any { return moneyArg(t.config.Dialect, n) }
+
+// now is the time of the current transaction: it moves with the transactions,
+// not with the clock, so that statements depend on the seed alone.
+func (t *terminal) now() any {
+	const day = 24 * 60 * 60
+	return dateArg(t.config.Dialect, epoch+day+int64(t.seq))
+}
+
+// ourDistrict is the district of a transaction.
+func (t *terminal) ourDistrict() int { return t.input.between(t.low, t.top) }
+
+// customerID draws a customer.
+func (t *terminal) customerID() int {
+	if t.profile.uniformIDs {
+		return t.input.between(1, customersPerDistrict)
+	}
+	return t.input.nurand(1023, t.profile.runCustomer, 1, customersPerDistrict)
+}
+
+// lastName draws a customer's last name.
+func (t *terminal) lastName() string {
+	return lastNames[t.input.nurand(255, t.profile.runLast, 0, 999)]
+}
+
+// itemID draws an item.
+func (t *terminal) itemID() int {
+	if t.profile.uniformIDs {
+		return t.input.between(1, numItems)
+	}
+	return t.input.nurand(8191, t.profile.runItem, 1, numItems)
+}
