@@ -1,0 +1,74 @@
+package study
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"runtime"
+
+	"github.com/veildb/veildb/internal/bench/dsn"
+	"github.com/veildb/veildb/internal/bench/result"
+	"github.com/veildb/veildb/internal/bench/run"
+	"github.com/veildb/veildb/internal/bench/sysbench"
+	"github.com/veildb/veildb/internal/bench/tpcc"
+)
+
+// runner makes the load of w for so many terminals.
+func (w Workload) runner(d dsn.Dialect, threads int) (run.Workload, error) {
+	if w.Name == "tpcc" {
+		return tpcc.New(tpcc.Config{
+			Dialect: d, Flavor: tpcc.Flavor(w.Flavor), Warehouses: w.Warehouses, Terminals: threads,
+		})
+	}
+	return w.script(d, threads)
+}
+
+func (w Workload) script(d dsn.Dialect, threads int) (*sysbench.Workload, error) {
+	o := sysbench.Defaults()
+	o.Tables, o.TableSize, o.Threads = w.Tables, w.TableSize, threads
+	return sysbench.New(w.Name, o, d)
+}
+
+// fill loads the data w runs on into the empty db. progress may be nil.
+func (w Workload) fill(ctx context.Context, db *sql.DB, d dsn.Dialect, seed uint64, progress func(done, total int64)) error {
+	if w.Name == "tpcc" {
+		return tpcc.Load(ctx, db, tpcc.LoadConfig{
+			Dialect: d, Flavor: tpcc.Flavor(w.Flavor), Warehouses: w.Warehouses, Seed: seed, Progress: progress,
+		})
+	}
+	s, err := w.script(d, 1)
+	if err != nil {
+		return err
+	}
+	var done int64
+	total := int64(w.Tables) * int64(w.TableSize)
+	return s.Prepare(ctx, db, sysbench.PrepareConfig{
+		Seed: seed, Threads: runtime.NumCPU(),
+		Progress: func(p sysbench.Progress) {
+			if p.Step == sysbench.Filled && progress != nil {
+				done += int64(p.Rows)
+				progress(done, total)
+			}
+		},
+	})
+}
+
+// check runs w's consistency check on db and folds it into one record.
+func (w Workload) check(ctx context.Context, db *sql.DB, d dsn.Dialect, variant string) (result.Check, error) {
+	info, err := tpcc.Inspect(ctx, db, d)
+	if err != nil {
+		return result.Check{}, err
+	}
+	checks, err := tpcc.Check(ctx, db, d, info)
+	if err != nil {
+		return result.Check{}, err
+	}
+	c := result.Check{Type: result.TypeCheck, Name: "tpcc consistency 3.3.2.1-12", Variant: variant, OK: true}
+	for _, one := range checks {
+		if !one.OK {
+			c.OK = false
+			c.Detail += fmt.Sprintf("%s: %s; ", one.Name, one.Detail)
+		}
+	}
+	return c, nil
+}

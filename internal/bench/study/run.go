@@ -1,0 +1,300 @@
+package study
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/veildb/veildb/internal/bench/result"
+	"github.com/veildb/veildb/internal/bench/run"
+	"github.com/veildb/veildb/internal/bench/stat"
+)
+
+// Config is one run of a study.
+type Config struct {
+	Definition *Definition
+	Engine     Engine
+	Seed       uint64
+	// Prior holds the records of an interrupted run that this one goes on
+	// from: same definition, same seed. nil begins anew.
+	Prior []any
+	// Record keeps a record: result.Header, Block, Void, Check, Note or End.
+	Record func(record any) error
+	// Progress, if set, is called often.
+	Progress func(Progress)
+}
+
+// Progress is how far a run is. Runs have a time budget, so the fraction is of
+// time.
+type Progress struct {
+	Fraction float64
+	Label    string // what is being done
+	Detail   string // how it goes: a rate, or the estimate so far
+}
+
+// Least time for one comparison: below it there are too few quads for an
+// interval worth printing.
+const minCell = time.Second
+
+// Run runs the study to its end. When ctx is done it returns ctx's error;
+// everything recorded stays valid and a later Run with Prior goes on from it.
+func Run(ctx context.Context, c Config) error {
+	s := &state{Config: c, started: time.Now(), done: progressOf(c.Prior)}
+	s.cells = c.Definition.cells()
+	for _, cell := range s.cells {
+		if !s.done.finished(cell) {
+			s.weight += s.weightOf(cell)
+		}
+	}
+	s.budget = c.Definition.Budget.Default
+	if whole := s.totalWeight(); s.weight < whole {
+		s.budget = time.Duration(float64(s.budget) * float64(s.weight) / float64(whole))
+	}
+	if err := s.load(ctx); err != nil {
+		return err
+	}
+	for _, cell := range s.cells {
+		if s.done.finished(cell) {
+			continue
+		}
+		if err := s.compare(ctx, cell); err != nil {
+			return fmt.Errorf("%s %s with %d threads: %w", cell.Workload, cell.Variant, cell.Threads, err)
+		}
+		s.weight -= s.weightOf(cell)
+	}
+	return nil
+}
+
+// state is a run at work.
+type state struct {
+	Config
+	started time.Time
+	budget  time.Duration
+	cells   []result.Cell
+	done    progress
+	weight  int           // of the cells still to measure
+	checkup time.Duration // what the longest consistency check took
+}
+
+func (s *state) workload(cell result.Cell) Workload {
+	i := slices.IndexFunc(s.Definition.Workloads, func(w Workload) bool { return w.Name == cell.Workload })
+	return s.Definition.Workloads[i]
+}
+
+func (s *state) weightOf(cell result.Cell) int { return s.workload(cell).Weight }
+
+func (s *state) totalWeight() int {
+	sum := 0
+	for _, cell := range s.cells {
+		sum += s.weightOf(cell)
+	}
+	return sum
+}
+
+// load has every dataset filled that a cell to come needs.
+func (s *state) load(ctx context.Context) error {
+	seen := map[string]bool{}
+	for _, w := range s.Definition.Workloads {
+		name := w.dataset()
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		begun := time.Now()
+		label := "loading " + w.Name
+		s.report(label, "")
+		err := s.Engine.Dataset(ctx, name, func(ctx context.Context, db *sql.DB) error {
+			return w.fill(ctx, db, s.Engine.Dialect(), s.Seed, func(done, total int64) {
+				rate := float64(done) / time.Since(begun).Seconds()
+				s.report(label, fmt.Sprintf("%d of %d rows, %.0f rows/s", done, total, rate))
+			})
+		})
+		if err != nil {
+			return fmt.Errorf("load %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// share is the time for the next cell: its part, by weight, of what is left
+// of the budget after the checks still to come.
+func (s *state) share(cell result.Cell) time.Duration {
+	left := s.budget - time.Since(s.started)
+	for _, other := range s.cells {
+		if !s.done.finished(other) && s.workload(other).Check {
+			left -= max(s.checkup, time.Second)
+		}
+	}
+	return max(left*time.Duration(s.weightOf(cell))/time.Duration(s.weight), minCell)
+}
+
+// compare measures one cell on fresh copies and checks them.
+func (s *state) compare(ctx context.Context, cell result.Cell) (err error) {
+	begun, share := time.Now(), s.share(cell)
+	w := s.workload(cell)
+	label := cellLabel(cell)
+	s.report(label, "copying data")
+	arms, closeArms, err := s.open(ctx, w, cell)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeArms()) }()
+	err = run.Compare(ctx, run.Plan{
+		Cell: cell, Baseline: arms[0], Variant: arms[1], Seed: s.Seed,
+		Block: s.Definition.Block, Warmup: 2 * s.Definition.Block,
+		Stop:   run.Stop{Budget: share - time.Since(begun), MinQuads: 4},
+		Prior:  s.done.prior(cell),
+		Record: s.Record,
+		Progress: func(p run.Progress) {
+			s.report(label, detail(p))
+		},
+	})
+	if err != nil {
+		return err
+	}
+	s.done.finish(cell)
+	if !w.Check {
+		return nil
+	}
+	s.report(label, "checking consistency")
+	begun = time.Now()
+	check, err := w.check(ctx, arms[1].DB, s.Engine.Dialect(), cell.Variant)
+	if err != nil {
+		return fmt.Errorf("check consistency: %w", err)
+	}
+	s.checkup = max(s.checkup, time.Since(begun))
+	check.Engine = cell.Engine
+	return s.Record(check)
+}
+
+// open opens the two arms of a cell.
+func (s *state) open(ctx context.Context, w Workload, cell result.Cell) (arms [2]run.Arm, closeAll func() error, err error) {
+	var opened []*Database
+	closeAll = func() error {
+		var errs []error
+		for _, d := range opened {
+			errs = append(errs, d.Close())
+		}
+		return errors.Join(errs...)
+	}
+	for i, variant := range [2]string{cell.Baseline, cell.Variant} {
+		d, err := s.Engine.Open(ctx, w.dataset(), variant, [2]string{"baseline", "variant"}[i])
+		if err != nil {
+			return arms, nil, errors.Join(fmt.Errorf("open %s: %w", variant, err), closeAll())
+		}
+		opened = append(opened, d)
+		load, err := w.runner(s.Engine.Dialect(), cell.Threads)
+		if err != nil {
+			return arms, nil, errors.Join(err, closeAll())
+		}
+		arms[i] = run.Arm{DB: d.DB, Workload: load, CPU: d.CPU, Generation: d.Generation}
+	}
+	return arms, closeAll, nil
+}
+
+func (s *state) report(label, detail string) {
+	if s.Progress != nil {
+		s.Progress(Progress{
+			Fraction: time.Since(s.started).Seconds() / s.budget.Seconds(),
+			Label:    label, Detail: detail,
+		})
+	}
+}
+
+func cellLabel(c result.Cell) string {
+	if c.AA() {
+		return fmt.Sprintf("%s A/A", c.Workload)
+	}
+	return fmt.Sprintf("%s %s", c.Workload, c.Variant)
+}
+
+// detail writes the pace and the running estimate.
+func detail(p run.Progress) string {
+	if p.Phase != run.PhaseMeasure {
+		return string(p.Phase)
+	}
+	text := fmt.Sprintf("%.0f tx/s", p.TPS.Variant)
+	if o := p.Overhead; o != nil {
+		text += fmt.Sprintf(", overhead %+.1f %% [%.1f, %.1f], %d quads", o.Est, o.Lo, o.Hi, p.Quads)
+	}
+	return text
+}
+
+// progress is which comparisons a run has finished, and what the others have.
+type progress struct {
+	order []result.Cell            // in which cells first had a block
+	quads map[cellKey]map[int]quad // recorded so far
+	ended map[cellKey]bool
+}
+
+type cellKey struct {
+	engine, variant, baseline, workload string
+	threads                             int
+}
+
+func keyOf(c result.Cell) cellKey {
+	return cellKey{c.Engine, c.Variant, c.Baseline, c.Workload, c.Threads}
+}
+
+// quad collects what an earlier run recorded of one quad.
+type quad struct {
+	rates  [2][]float64 // commits a second: baseline, variant
+	voided bool
+}
+
+// progressOf reads the records of an interrupted run. Cells run one after the
+// other, so all but the last that has data are finished.
+func progressOf(records []any) progress {
+	p := progress{quads: map[cellKey]map[int]quad{}, ended: map[cellKey]bool{}}
+	at := func(c result.Cell) map[int]quad {
+		k := keyOf(c)
+		if p.quads[k] == nil {
+			p.quads[k] = map[int]quad{}
+			p.order = append(p.order, c)
+		}
+		return p.quads[k]
+	}
+	for _, r := range records {
+		switch r := r.(type) {
+		case result.Block:
+			q := at(r.Cell)[r.Quad]
+			arm := 0
+			if r.Arm == "variant" {
+				arm = 1
+			}
+			q.rates[arm] = append(q.rates[arm], float64(r.Commits)/r.DurationS)
+			at(r.Cell)[r.Quad] = q
+		case result.Void:
+			q := at(r.Cell)[r.Quad]
+			q.voided = true
+			at(r.Cell)[r.Quad] = q
+		}
+	}
+	for i, c := range p.order {
+		if i < len(p.order)-1 {
+			p.ended[keyOf(c)] = true
+		}
+	}
+	return p
+}
+
+func (p *progress) finished(c result.Cell) bool { return p.ended[keyOf(c)] }
+func (p *progress) finish(c result.Cell)        { p.ended[keyOf(c)] = true }
+
+// prior is what the interrupted run left of cell c.
+func (p *progress) prior(c result.Cell) run.Prior {
+	var prior run.Prior
+	quads := p.quads[keyOf(c)]
+	for _, n := range slices.Sorted(maps.Keys(quads)) {
+		q := quads[n]
+		prior.NextQuad = n + 1
+		if d, ok := stat.QuadLog(q.rates[0], q.rates[1]); ok && !q.voided {
+			prior.Logs = append(prior.Logs, d)
+		}
+	}
+	return prior
+}
