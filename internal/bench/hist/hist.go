@@ -62,7 +62,9 @@ func (h *Histogram) Merge(o *Histogram) {
 
 // Reset forgets everything.
 func (h *Histogram) Reset() {
-	h.h.Reset()
+	if h.h.TotalCount() > 0 { // clearing takes 10 us
+		h.h.Reset()
+	}
 	h.sum, h.min, h.max = 0, math.MaxInt64, 0
 }
 

@@ -98,7 +98,9 @@ type Block struct {
 	KindsUS   map[string]Latency `json:"kinds_us,omitempty"` // by transaction type
 	CPUS      CPU                `json:"cpu_s"`
 	StealPct  float64            `json:"steal_pct,omitempty"`
-	Rate      float64            `json:"rate,omitempty"` // intended transactions a second, open loop
+	// ForeignPct is the machine's processor time used by other programs.
+	ForeignPct float64 `json:"foreign_pct,omitempty"`
+	Rate       float64 `json:"rate,omitempty"` // intended transactions a second, open loop
 }
 
 // Latency summarises a block's latencies in microseconds.
@@ -143,7 +145,8 @@ type Void struct {
 	Type string `json:"type"`
 	Cell
 	Quad  int    `json:"quad"`
-	Cause string `json:"cause"` // client-error, engine-restart, steal, foreign-load
+	Arm   string `json:"arm,omitempty"` // whose fault, if one arm's
+	Cause string `json:"cause"`         // client-error, engine-restart, steal, foreign-load
 }
 
 // Note is a warning or remark that belongs to the result.
