@@ -60,6 +60,10 @@ var (
 
 // Cipher is AES-XTS under one key. Its methods may be called by any number of
 // goroutines at once, except Wipe, which must be the last call of all.
+//
+// It holds the expanded keys, from which the key can be read, in ordinary
+// memory (about 900 bytes): who must keep keys out of swap space or core dumps
+// has to see to that for the process.
 type Cipher struct {
 	impl impl
 	gen  generic  // used when impl is implGeneric
