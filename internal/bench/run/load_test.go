@@ -7,6 +7,7 @@ import (
 	"math"
 	"runtime"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -69,68 +70,74 @@ func TestEventsBoundAllTerminalsTogether(t *testing.T) {
 }
 
 func TestWarmupCountsNowhere(t *testing.T) {
-	for _, rate := range []float64{0, 2000} {
-		e := &engine{work: func(int) time.Duration { return time.Millisecond }}
-		c := openCrew(t, e, 2)
-		res := mustRun(t, c, Window{Warmup: 60 * time.Millisecond, Duration: 40 * time.Millisecond, Rate: rate})
-		all := e.done.Load()
-		if res.Transactions == 0 || res.Transactions >= all {
-			t.Errorf("rate %v: %d counted of %d", rate, res.Transactions, all)
+	synctest.Test(t, func(t *testing.T) {
+		for _, rate := range []float64{0, 1000} {
+			e := &engine{work: func(int) time.Duration { return time.Millisecond }}
+			c := openCrew(t, e, 2)
+			res := mustRun(t, c, Window{Warmup: 60 * time.Millisecond, Duration: 40 * time.Millisecond, Rate: rate})
+			all := e.done.Load()
+			if res.Transactions == 0 || res.Transactions >= all {
+				t.Errorf("rate %v: %d counted of %d", rate, res.Transactions, all)
+			}
+			if res.Latency.Count() != res.Transactions+res.Unserved || res.Queries != 3*res.Transactions {
+				t.Errorf("rate %v: %d latencies, %d queries, %d transactions, %d unserved", rate, res.Latency.Count(), res.Queries, res.Transactions, res.Unserved)
+			}
+			if res.Elapsed < 30*time.Millisecond {
+				t.Errorf("rate %v: elapsed %v", rate, res.Elapsed)
+			}
 		}
-		if res.Latency.Count() != res.Transactions+res.Unserved || res.Queries != 3*res.Transactions {
-			t.Errorf("rate %v: %d latencies, %d queries, %d transactions, %d unserved", rate, res.Latency.Count(), res.Queries, res.Transactions, res.Unserved)
-		}
-		if res.Elapsed < 30*time.Millisecond {
-			t.Errorf("rate %v: elapsed %v", rate, res.Elapsed)
-		}
-	}
+	})
 }
 
 // TestStallShowsInOpenLoad is the test for coordinated omission: an engine
 // that hangs once for half the window must show in the tail when transactions
 // are due at a rate, though only one transaction was in flight.
 func TestStallShowsInOpenLoad(t *testing.T) {
-	const window, stall = 600 * time.Millisecond, 300 * time.Millisecond
-	run := func(rate float64, arrivals Arrivals) LoadResult {
-		first := true
-		e := &engine{stall: func() time.Duration {
-			if first {
-				first = false
-				return stall
+	synctest.Test(t, func(t *testing.T) {
+		const window, stall = 600 * time.Millisecond, 300 * time.Millisecond
+		run := func(rate float64, arrivals Arrivals) LoadResult {
+			first := true
+			e := &engine{work: func(int) time.Duration { return 100 * time.Microsecond }, stall: func() time.Duration {
+				if first {
+					first = false
+					return stall
+				}
+				return 0
+			}}
+			return mustRun(t, openCrew(t, e, 1), Window{Duration: window, Rate: rate, Arrivals: arrivals})
+		}
+		for _, a := range []Arrivals{Exponential, Fixed} {
+			open := run(1000, a)
+			if p99 := open.Latency.Quantile(0.99); p99 < stall*9/10 {
+				t.Errorf("arrivals %d: p99 = %v, hides a stall of %v", a, p99, stall)
 			}
-			return 0
-		}}
-		return mustRun(t, openCrew(t, e, 1), Window{Duration: window, Rate: rate, Arrivals: arrivals})
-	}
-	for _, a := range []Arrivals{Exponential, Fixed} {
-		open := run(1000, a)
-		if p99 := open.Latency.Quantile(0.99); p99 < stall*9/10 {
-			t.Errorf("arrivals %d: p99 = %v, hides a stall of %v", a, p99, stall)
+			if p50 := open.Latency.Quantile(0.5); p50 > stall*9/10 {
+				t.Errorf("arrivals %d: median = %v", a, p50)
+			}
 		}
-		if p50 := open.Latency.Quantile(0.5); p50 > stall*9/10 {
-			t.Errorf("arrivals %d: median = %v", a, p50)
+		// The same stall in a closed load is one slow transaction among many.
+		if p99 := run(0, Fixed).Latency.Quantile(0.99); p99 > stall/2 {
+			t.Errorf("closed load: p99 = %v", p99)
 		}
-	}
-	// The same stall in a closed load is one slow transaction among many.
-	if p99 := run(0, Fixed).Latency.Quantile(0.99); p99 > stall/2 {
-		t.Errorf("closed load: p99 = %v", p99)
-	}
+	})
 }
 
 // TestOverloadIsNotHidden: half of what is due is never begun; its waiting
 // belongs to the latencies, its number to Unserved.
 func TestOverloadIsNotHidden(t *testing.T) {
-	e := &engine{work: func(int) time.Duration { return 10 * time.Millisecond }}
-	res := mustRun(t, openCrew(t, e, 1), Window{Duration: 200 * time.Millisecond, Rate: 1000, Arrivals: Fixed})
-	if res.Unserved == 0 || res.Unserved+res.Transactions != 199 && res.Unserved+res.Transactions != 200 {
-		t.Errorf("%d served, %d unserved, want 199 or 200 together", res.Transactions, res.Unserved)
-	}
-	if res.Latency.Count() != res.Unserved+res.Transactions {
-		t.Errorf("%d latencies", res.Latency.Count())
-	}
-	if got := res.Latency.Quantile(0.5); got < 80*time.Millisecond {
-		t.Errorf("median %v, want about 100ms of waiting", got)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		e := &engine{work: func(int) time.Duration { return 10 * time.Millisecond }}
+		res := mustRun(t, openCrew(t, e, 1), Window{Duration: 200 * time.Millisecond, Rate: 1000, Arrivals: Fixed})
+		if res.Unserved == 0 || res.Unserved+res.Transactions != 199 && res.Unserved+res.Transactions != 200 {
+			t.Errorf("%d served, %d unserved, want 199 or 200 together", res.Transactions, res.Unserved)
+		}
+		if res.Latency.Count() != res.Unserved+res.Transactions {
+			t.Errorf("%d latencies", res.Latency.Count())
+		}
+		if got := res.Latency.Quantile(0.5); got < 80*time.Millisecond {
+			t.Errorf("median %v, want about 100ms of waiting", got)
+		}
+	})
 }
 
 func TestArrivalsKeepTheRate(t *testing.T) {
@@ -179,48 +186,52 @@ func TestFailureStopsAllTerminals(t *testing.T) {
 }
 
 func TestInterruptKeepsWhatWasMeasured(t *testing.T) {
-	for _, w := range []Window{{}, {Rate: 20}, {Warmup: time.Hour}, {Counts: []uint64{1e9, 1e9}}} {
-		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
-		res, err := openCrew(t, &engine{work: func(int) time.Duration { return time.Millisecond }}, 2).Run(ctx, w)
-		cancel()
-		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%+v: error = %v", w, err)
-		}
-		if w.Warmup > 0 {
-			if res.Transactions != 0 || res.Latency.Count() != 0 {
-				t.Errorf("%+v: warm-up was counted", w)
+	synctest.Test(t, func(t *testing.T) {
+		for _, w := range []Window{{}, {Rate: 20}, {Warmup: time.Hour}, {Counts: []uint64{1e9, 1e9}}} {
+			ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+			res, err := openCrew(t, &engine{work: func(int) time.Duration { return time.Millisecond }}, 2).Run(ctx, w)
+			cancel()
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%+v: error = %v", w, err)
 			}
-		} else if w.Rate == 0 && res.Transactions == 0 {
-			t.Errorf("%+v: nothing kept", w)
+			if w.Warmup > 0 {
+				if res.Transactions != 0 || res.Latency.Count() != 0 {
+					t.Errorf("%+v: warm-up was counted", w)
+				}
+			} else if w.Rate == 0 && res.Transactions == 0 {
+				t.Errorf("%+v: nothing kept", w)
+			}
 		}
-	}
+	})
 }
 
 func TestIntervalsAddUpToTheWhole(t *testing.T) {
-	for _, rate := range []float64{0, 3000} {
-		c := openCrew(t, &engine{work: func(int) time.Duration { return 200 * time.Microsecond }}, 2, "a", "b")
-		for range 2 {
-			var tally Tally
-			var n, kinds uint64
-			var length time.Duration
-			lasts := 0
-			res := mustRun(t, c, Window{Duration: 95 * time.Millisecond, Rate: rate, Interval: 20 * time.Millisecond, OnInterval: func(iv Interval) {
-				tally.Add(iv.Tally)
-				n += iv.Latency.Count()
-				kinds += iv.Kinds[0].Count() + iv.Kinds[1].Count()
-				length += iv.Length
-				if iv.At != length {
-					t.Errorf("interval ends at %v, lengths so far %v", iv.At, length)
+	synctest.Test(t, func(t *testing.T) {
+		for _, rate := range []float64{0, 3000} {
+			c := openCrew(t, &engine{work: func(int) time.Duration { return 200 * time.Microsecond }}, 2, "a", "b")
+			for range 2 {
+				var tally Tally
+				var n, kinds uint64
+				var length time.Duration
+				lasts := 0
+				res := mustRun(t, c, Window{Duration: 95 * time.Millisecond, Rate: rate, Interval: 20 * time.Millisecond, OnInterval: func(iv Interval) {
+					tally.Add(iv.Tally)
+					n += iv.Latency.Count()
+					kinds += iv.Kinds[0].Count() + iv.Kinds[1].Count()
+					length += iv.Length
+					if iv.At != length {
+						t.Errorf("interval ends at %v, lengths so far %v", iv.At, length)
+					}
+					if iv.Last {
+						lasts++
+					}
+				}})
+				if tally != res.Tally || n != res.Latency.Count()-res.Unserved || kinds != n || lasts != 1 {
+					t.Errorf("intervals hold %+v, %d, %d in %d pieces; the whole %+v, %d", tally, n, kinds, lasts, res.Tally, res.Latency.Count())
 				}
-				if iv.Last {
-					lasts++
-				}
-			}})
-			if tally != res.Tally || n != res.Latency.Count()-res.Unserved || kinds != n || lasts != 1 {
-				t.Errorf("intervals hold %+v, %d, %d in %d pieces; the whole %+v, %d", tally, n, kinds, lasts, res.Tally, res.Latency.Count())
 			}
 		}
-	}
+	})
 }
 
 func TestBadWindows(t *testing.T) {
