@@ -36,7 +36,8 @@ var ErrOpaque = errors.New("what the statement reads cannot be determined")
 // join, a trigger. An expression's value depends on no other columns.
 //
 // It errs on the side of too much: where SQLite's own answer covers only part
-// of the rows (compound queries, VALUES), a column counts as an expression;
+// of the rows (compound queries, VALUES), and where a column holds no values of
+// its own (generated ones, virtual tables), a column counts as an expression;
 // where a use cannot be attributed to a column, the table's "*" is listed. If
 // not even that is possible the error matches ErrOpaque. Text with more than
 // one statement is an error.
@@ -99,17 +100,51 @@ func (o *originFinder) find(query string) ([]Column, error) {
 	if err := o.readProgram(query); err != nil {
 		return nil, err
 	}
+	if o.readsSamples() {
+		return nil, fmt.Errorf("%w: it reads samples ANALYZE has taken of other tables", ErrOpaque)
+	}
 	columns := make([]Column, stmt.ColumnCount())
 	mixed, err := o.mixesRows(query)
 	if err != nil || mixed {
 		return columns, err
 	}
 	for i := range columns {
-		if name := stmt.ColumnOriginName(i); name != "" {
-			columns[i] = Column{stmt.ColumnDatabaseName(i), stmt.ColumnTableName(i), name}
+		c := Column{stmt.ColumnDatabaseName(i), stmt.ColumnTableName(i), stmt.ColumnOriginName(i)}
+		stored, err := o.isStored(c)
+		if err != nil {
+			return nil, err
+		}
+		if stored {
+			columns[i] = c
 		}
 	}
 	return columns, nil
+}
+
+// isStored reports whether c holds values of its own. A generated column, and
+// any column of a virtual table or a table-valued function such as json_each,
+// shows what is computed from others.
+func (o *originFinder) isStored(c Column) (bool, error) {
+	if c.Name == "" {
+		return false, nil
+	}
+	found, err := o.strings(`SELECT 1 FROM pragma_table_list AS l, pragma_table_xinfo(l.name, l.schema) AS x
+		WHERE l.schema = ?1 AND l.name = ?2 AND l.type = 'table' AND x.name = ?3 AND x.hidden = 0`, c.Schema, c.Table, c.Name)
+	return len(found) == 1, err
+}
+
+// samples are the tables in which ANALYZE keeps values of indexed columns.
+var samples = []string{"sqlite_stat3", "sqlite_stat4"}
+
+// readsSamples reports whether the statement shows values whose columns cannot
+// be told.
+func (o *originFinder) readsSamples() bool {
+	for r := range o.reads {
+		if slices.Contains(samples, r.Table) && (r.Name == "sample" || r.Name == "*") {
+			return true
+		}
+	}
+	return false
 }
 
 func (o *originFinder) authorize(action sqlite3.AuthorizerActionCode, name3, name4, schema, inner string) sqlite3.AuthorizerReturnCode {
@@ -128,7 +163,7 @@ func (o *originFinder) authorize(action sqlite3.AuthorizerActionCode, name3, nam
 // mixing finds the words after which result rows may come from another SELECT
 // than the one SQLite reports origins for. A false alarm, in a string or an
 // identifier, costs an origin; it never invents one.
-var mixing = regexp.MustCompile(`(?i)\b(union|values)\b`)
+var mixing = regexp.MustCompile(`(?i)\b(union|except|intersect|values)\b`)
 
 // mixesRows reports whether the statement or a view it goes through may join
 // the rows of several SELECTs.
