@@ -31,3 +31,12 @@ func Lock(path string) (*FileLock, error) {
 // Close releases the lock. The file stays: removing it would let two processes
 // hold locks of two files with one name.
 func (l *FileLock) Close() error { return l.f.Close() }
+
+// Lock waits for the exclusive advisory lock of the open file, against other
+// open files of the same name in any process, and returns its release.
+func (f osFile) Lock() (unlock func(), err error) {
+	if err := flockWait(f.File); err != nil {
+		return nil, err
+	}
+	return func() { funlock(f.File) }, nil
+}

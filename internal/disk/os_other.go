@@ -7,4 +7,6 @@ import (
 	"os"
 )
 
-func flock(*os.File) error { return errors.ErrUnsupported }
+func flock(*os.File) error     { return errors.ErrUnsupported }
+func flockWait(*os.File) error { return errors.ErrUnsupported }
+func funlock(*os.File)         {}

@@ -1,0 +1,76 @@
+package volume
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// A HoleFinder is a lower file that knows what was never written.
+type HoleFinder interface {
+	// Hole reports whether nothing in [off, off+n) was ever written. The error
+	// matches errors.ErrUnsupported if that is not known.
+	Hole(off, n int64) (bool, error)
+}
+
+// decrypt decrypts b, whole blocks read from content offset off, in place.
+// Blocks of zeros stay zeros.
+func (f *File) decrypt(b []byte, off int64) error {
+	for len(b) > 0 {
+		n := zeroBlock(b)
+		f.crypt(b[:n], b[:n], off, false)
+		b, off = b[n:], off+int64(n)
+		for len(b) > 0 && isZero(b[:BlockSize]) {
+			if f.refuseZeros {
+				if err := f.checkHole(off); err != nil {
+					return err
+				}
+			}
+			b, off = b[BlockSize:], off+BlockSize
+		}
+	}
+	return nil
+}
+
+// zeroBlock returns the offset of the first block of zeros in b, or len(b).
+func zeroBlock(b []byte) int {
+	for i := 0; i+BlockSize <= len(b); i += BlockSize {
+		if binary.NativeEndian.Uint64(b[i:]) == 0 && binary.NativeEndian.Uint64(b[i+8:]) == 0 {
+			return i
+		}
+	}
+	return len(b)
+}
+
+// checkHole returns ErrZeroed if the lower page around content offset off was
+// written and yet is all zeros.
+func (f *File) checkHole(off int64) error {
+	h, ok := f.lower.(HoleFinder)
+	if !ok {
+		return nil
+	}
+	var page [pageSize]byte
+	start := (f.base + off) &^ (pageSize - 1)
+	n, err := f.lower.ReadAt(page[:], start)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("look for hole: %w", err)
+	}
+	if !isZero(page[:n]) {
+		return nil // part of it was written, and nobody knows which
+	}
+	hole, err := h.Hole(start, pageSize)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("look for hole: %w", err)
+	}
+	if !hole {
+		// It may have been written just now: look again.
+		if n, _ = f.lower.ReadAt(page[:], start); isZero(page[:n]) {
+			return fmt.Errorf("read encrypted file at %d: %w", off, ErrZeroed)
+		}
+	}
+	return nil
+}
