@@ -8,17 +8,23 @@ import (
 	"github.com/veildb/veildb/internal/bench/result"
 )
 
+// A panel is a small picture and the heading above it.
+type panel struct {
+	Title string
+	SVG   template.HTML
+}
+
 // panelWidth is the width of the small pictures, one a place or cell, that the
 // page lays out in as many columns as fit; one column on a phone.
-const panelWidth = 340
+const panelWidth = 320
 
 // cpuParts are the shares of processor time, in the order they are stacked.
 var cpuParts = []string{"client", "engine", "product"}
 
 // cpuPanel draws processor time a transaction of one place: for each variant
 // the baseline's bar above the variant's, split into client, engine, product.
-func cpuPanel(n naming, rows []result.Row, id string) template.HTML {
-	const line, top = 50, 26
+func cpuPanel(n naming, rows []result.Row, id string) panel {
+	const line, top = 50, 4
 	c := &canvas{width: panelWidth, height: top + line*float64(len(rows))}
 	most := 0.0
 	for _, r := range rows {
@@ -26,12 +32,11 @@ func cpuPanel(n naming, rows []result.Row, id string) template.HTML {
 	}
 	u := unitFor(most)
 	x := scale{lo: 0, hi: max(most, 1e-9), from: 0, to: panelWidth - 64}
-	c.text("head", start, 0, 16, n.workload(rows[0]))
 	for i, r := range rows {
 		y := top + float64(i)*line
 		p := r.CPUUSPerTx
 		c.group("row", cpuTitle(n, r))
-		c.text("label", start, 0, y+12, armNames(r))
+		c.text("label", start, 0, y+12, fit(armNames(r), panelWidth-150, labelChar))
 		if most == 0 || p.Baseline == 0 && p.Variant == 0 {
 			c.text("value", end, panelWidth, y+12, "no data")
 			c.ungroup()
@@ -42,8 +47,9 @@ func cpuPanel(n naming, rows []result.Row, id string) template.HTML {
 		cpuBar(c, x, y+31, "est", p, func(q result.Pair) float64 { return q.Variant }, u)
 		c.ungroup()
 	}
-	return c.svg(id, "chart panel", "Processor time a transaction, "+n.workload(rows[0]),
-		"For each variant the upper bar is the baseline and the lower bar the variant, split into client, engine and product. The figures are in the table of results.")
+	name := n.workload(rows[0])
+	return panel{name, c.svg(id, "chart panel", "Processor time a transaction, "+name,
+		"For each variant the upper bar is the baseline and the lower bar the variant, split into client, engine and product. The figures are in the table of results.")}
 }
 
 // cpuBar draws one arm's stacked bar with its total behind it.
@@ -84,8 +90,8 @@ var percentiles = []string{"p50", "p95", "p99"}
 
 // latencyPanel draws the latencies of one place on a logarithmic axis: a ring
 // for the baseline, a dot for the variant.
-func latencyPanel(n naming, rows []result.Row, id string) template.HTML {
-	const line, top, head = 17.0, 26.0, 20.0
+func latencyPanel(n naming, rows []result.Row, id string) panel {
+	const line, top, head = 17.0, 2.0, 20.0
 	c := &canvas{width: panelWidth, height: top + float64(len(rows))*(head+3*line+6) + 36}
 	lo, hi := math.Inf(1), 0.0
 	for _, r := range rows {
@@ -97,14 +103,13 @@ func latencyPanel(n naming, rows []result.Row, id string) template.HTML {
 			}
 		}
 	}
-	c.text("head", start, 0, 16, n.workload(rows[0]))
 	x := scale{lo: lo / 1.25, hi: hi * 1.25, from: 34, to: panelWidth - 58, log: true}
 	if hi > 0 {
 		logAxis(c, x, top, c.height-32)
 	}
 	y := top
 	for _, r := range rows {
-		c.text("label", start, 0, y+13, armNames(r))
+		c.text("label", start, 0, y+13, fit(armNames(r), panelWidth, labelChar))
 		y += head
 		for _, name := range percentiles {
 			latencyLine(c, x, y+line/2, name, r, hi > 0)
@@ -112,8 +117,9 @@ func latencyPanel(n naming, rows []result.Row, id string) template.HTML {
 		}
 		y += 6
 	}
-	return c.svg(id, "chart panel", "Latency, "+n.workload(rows[0]),
-		"Median, 95th and 99th percentile of each arm on a logarithmic axis: rings are the baseline, dots the variant. The figures are in the table of each comparison.")
+	name := n.workload(rows[0])
+	return panel{name, c.svg(id, "chart panel", "Latency, "+name,
+		"Median, 95th and 99th percentile of each arm on a logarithmic axis: rings are the baseline, dots the variant. The figures are in the table of each comparison.")}
 }
 
 func latencyLine(c *canvas, x scale, y float64, name string, r result.Row, axis bool) {

@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/veildb/veildb/internal/bench/result"
 )
@@ -78,7 +79,7 @@ func drawForest(s *result.Summary, groups [][]result.Row, dom [2]float64, narrow
 	f.width, f.x = 860, scale{lo: dom[0], hi: dom[1], from: 130, to: 710}
 	id, class := fmt.Sprintf("forest-%d", index), "chart wide"
 	if narrow {
-		f.width, f.x = 340, scale{lo: dom[0], hi: dom[1], from: 6, to: 334}
+		f.width, f.x = panelWidth, scale{lo: dom[0], hi: dom[1], from: 6, to: panelWidth - 6}
 		id, class = fmt.Sprintf("forest-n%d", index), "chart narrow"
 	}
 	f.height = 26
@@ -98,8 +99,8 @@ func drawForest(s *result.Summary, groups [][]result.Row, dom [2]float64, narrow
 
 // Heights of the parts of a group, in pixels.
 const (
+	headLine     = 16
 	controlLabel = "A/A control"
-	forestHead   = 28
 	forestLine   = 26
 	forestTall   = 40 // a line of the narrow form, label above
 )
@@ -111,12 +112,22 @@ func (f *forest) lineHeight() float64 {
 	return forestLine
 }
 
+// headLines breaks the heading of a group to the width of the picture.
+func (f *forest) headLines(g []result.Row) []string {
+	n := int(f.width / headChar)
+	var lines []string
+	for l := range strings.SplitSeq(wrap(f.n.workload(g[0]), n, ""), "\n") {
+		lines = append(lines, fit(l, f.width, headChar))
+	}
+	return lines
+}
+
 func (f *forest) groupHeight(g []result.Row) float64 {
 	n := float64(len(g))
 	if _, ok := control(f.s, placeOf(g[0])); ok {
 		n++
 	}
-	return forestHead + n*f.lineHeight() + 8
+	return float64(len(f.headLines(g)))*headLine + n*f.lineHeight() + 20
 }
 
 // axis draws grid, zero line and labels over the full height.
@@ -146,15 +157,19 @@ func (f *forest) axis() {
 // place draws one place: heading, the band of its A/A control, its lines.
 func (f *forest) place(g []result.Row) {
 	aa, hasAA := control(f.s, placeOf(g[0]))
-	height := f.groupHeight(g)
+	height, heads := f.groupHeight(g), f.headLines(g)
+	top := float64(len(heads))*headLine + 12
 	f.line("rule", 0, f.y+2, f.width, f.y+2)
 	if hasAA {
 		a, _ := f.x.clamp(aa.OverheadPct.Lo)
 		b, _ := f.x.clamp(aa.OverheadPct.Hi)
-		f.rect("band", a, f.y+forestHead-2, b-a, height-forestHead-4)
+		f.rect("band", a, f.y+top-2, b-a, height-top-4)
 	}
-	f.text("head", start, 0, f.y+20, f.n.workload(g[0]))
-	f.y += forestHead
+	for _, l := range heads {
+		f.text("head", start, 0, f.y+20, l)
+		f.y += headLine
+	}
+	f.y += 12
 	for _, r := range g {
 		f.row(r, clean(r.Variant))
 	}
@@ -177,11 +192,11 @@ func (f *forest) row(r result.Row, label string) {
 	}
 	f.canvas.group("row", forestTitle(f.n, r))
 	if f.narrow {
-		f.text(class, start, 6, f.y+13, label)
-		f.text("value", end, 334, f.y+13, value)
+		f.text(class, start, 6, f.y+13, fit(label, f.width-160, labelChar))
+		f.text("value", end, f.width-6, f.y+13, value)
 		mid = f.y + 27
 	} else {
-		f.text(class, start, 0, mid+4, label)
+		f.text(class, start, 0, mid+4, fit(label, f.x.from, labelChar))
 		f.text("value", end, f.width, mid+4, value)
 	}
 	f.interval(r, mid)
@@ -219,8 +234,6 @@ func (f *forest) interval(r result.Row, y float64) {
 		} else {
 			f.circle(class+" mark", x, y, 4.5)
 		}
-	} else {
-		f.text("axis", middle, f.x.at(0)+60, y+4, "no estimate")
 	}
 }
 

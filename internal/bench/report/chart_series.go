@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"html/template"
 	"math"
 	"slices"
 	"strings"
@@ -100,21 +99,20 @@ func (s *series) thin() {
 }
 
 // seriesPanel draws throughput over time of one cell.
-func seriesPanel(n naming, s series, id string) template.HTML {
-	c := &canvas{width: panelWidth, height: 190}
+func seriesPanel(n naming, s series, id string) panel {
+	c := &canvas{width: panelWidth, height: 168}
 	name := n.cell(s.cell) + ", " + clean(s.cell.Variant)
 	if s.cell.AA() {
 		name = n.cell(s.cell) + ", A/A control"
 	}
-	c.text("head", start, 0, 16, name)
 	all := slices.Concat(s.arms[0], s.arms[1])
 	if len(all) == 0 {
 		c.text("axis", start, 0, 60, "no blocks")
-		return c.svg(id, "chart panel", "Throughput over time, "+name, "No blocks were recorded.")
+		return panel{name, c.svg(id, "chart panel", "Throughput over time, "+name, "No blocks were recorded.")}
 	}
 	lo, hi, last := extent(all)
 	pad := max((hi-lo)*0.08, hi*0.01, 1e-9)
-	y := scale{lo: max(lo-pad, 0), hi: hi + pad, from: 150, to: 28}
+	y := scale{lo: max(lo-pad, 0), hi: hi + pad, from: 130, to: 8}
 	x := scale{lo: 0, hi: max(last, 1), from: 50, to: panelWidth - 8}
 	seriesAxes(c, x, y)
 	for arm, class := range []string{"base", "est"} {
@@ -123,9 +121,9 @@ func seriesPanel(n naming, s series, id string) template.HTML {
 	desc := fmt.Sprintf("Commits a second in each block over the run, %s of each arm.", plural(len(s.arms[0]), "point"))
 	if s.averaged > 1 {
 		desc += fmt.Sprintf(" Each point is the mean of %d blocks.", s.averaged)
-		c.text("axis", end, panelWidth-8, 16, fmt.Sprintf("mean of %d blocks a point", s.averaged))
+		name += fmt.Sprintf(" (points are means of %d blocks)", s.averaged)
 	}
-	return c.svg(id, "chart panel", "Throughput over time, "+name, desc)
+	return panel{name, c.svg(id, "chart panel", "Throughput over time, "+name, desc)}
 }
 
 // extent is the range of the axes. Voided blocks count only if there are no

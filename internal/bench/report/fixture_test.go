@@ -124,6 +124,7 @@ func (f *fixture) block(c result.Cell, tps, loss float64, quad, pos int, order s
 
 func (f *fixture) fill(row *result.Row, tps float64, d []float64) {
 	row.Quads = len(d)
+	round := func(x float64) float64 { return math.Round(x*1e4) / 1e4 } // alike on every processor
 	mean, sd := 0.0, 0.0
 	for _, x := range d {
 		mean += x / float64(len(d))
@@ -132,23 +133,23 @@ func (f *fixture) fill(row *result.Row, tps float64, d []float64) {
 		sd += (x - mean) * (x - mean) / float64(len(d)-1)
 	}
 	se := math.Sqrt(sd / float64(len(d)))
-	over := func(k float64) float64 { return 100 * (1 - math.Exp(mean+k*se)) }
+	over := func(k float64) float64 { return round(100 * (1 - math.Exp(mean+k*se))) }
 	row.OverheadPct = &result.Interval{Est: over(0), Lo: over(2.02), Hi: over(-2.02)}
 	boot := result.Interval{Est: over(0), Lo: over(1.9), Hi: over(-1.95)}
-	median, mde := over(0.1), 280*se
+	median, mde := over(0.1), round(280*se)
 	row.Bootstrap, row.MedianPct, row.MDEPct = &boot, &median, &mde
-	row.TPS = result.Pair{Baseline: tps, Variant: tps * math.Exp(mean)}
+	row.TPS = result.Pair{Baseline: tps, Variant: round(tps * math.Exp(mean))}
 	var pub *float64
 	if row.Published != nil {
 		pub = &row.Published.OverheadPct
 	}
 	row.Verdict = stat.Verdict(len(d), stat.Interval(*row.OverheadPct), mde, 0, false, pub)
 	shift := func(us, extra float64) result.Pair {
-		return result.Pair{Baseline: us, Variant: us * math.Exp(-mean) * (1 + extra)}
+		return result.Pair{Baseline: round(us), Variant: round(us * math.Exp(-mean) * (1 + extra))}
 	}
 	ivOf := func(p result.Pair) *result.Interval {
 		est := 100 * (p.Variant/p.Baseline - 1)
-		return &result.Interval{Est: est, Lo: est - 300*se, Hi: est + 300*se}
+		return &result.Interval{Est: round(est), Lo: round(est - 300*se), Hi: round(est + 300*se)}
 	}
 	us := 1e6 / tps
 	cpu := shift(us*0.95, 0.004)

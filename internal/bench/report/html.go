@@ -36,10 +36,10 @@ type page struct {
 	Sureness   []string
 	Plan       []string
 	Forests    []template.HTML
-	CPU        []template.HTML
+	CPU        []panel
 	SplitCPU   bool // some row splits processor time into parts
-	Latency    []template.HTML
-	Series     []template.HTML
+	Latency    []panel
+	Series     []panel
 	Voids      []result.Void
 	Config     []setting
 	Env        []setting
@@ -136,6 +136,7 @@ func (p *page) charts(rec Records) {
 func (p *page) funcs() template.FuncMap {
 	return template.FuncMap{
 		"workload":     p.naming.workload,
+		"same":         func(a *result.Row, b result.Row) bool { return placeOf(*a) == placeOf(b) },
 		"bare":         p.naming.bare,
 		"relation":     func(r result.Row) string { return relationOf(r).words() },
 		"cell":         p.naming.cell,

@@ -67,8 +67,24 @@ func (c *canvas) ungroup() { c.b.WriteString("</g>") }
 // picture and desc says in a sentence what it shows.
 func (c *canvas) svg(id, class, title, desc string) template.HTML {
 	return template.HTML(fmt.Sprintf(
-		`<svg id="%[1]s" class="%[2]s" role="img" aria-labelledby="%[1]s-t %[1]s-d" viewBox="0 0 %[3]s %[4]s" width="%[3]s" height="%[4]s" xmlns="http://www.w3.org/2000/svg"><title id="%[1]s-t">%[5]s</title><desc id="%[1]s-d">%[6]s</desc>%[7]s</svg>`,
+		`<svg id="%[1]s" class="%[2]s" role="img" aria-labelledby="%[1]s-t %[1]s-d" viewBox="0 0 %[3]s %[4]s" width="%[3]s" height="%[4]s"><title id="%[1]s-t">%[5]s</title><desc id="%[1]s-d">%[6]s</desc>%[7]s</svg>`,
 		id, class, px(c.width), px(c.height), minus(escape(title)), minus(escape(desc)), c.b.String()))
+}
+
+// Widths of a character in pixels, generous enough for the fonts the style
+// names, at the size its class has.
+const (
+	labelChar = 7.4 // class label, monospaced
+	headChar  = 9.0 // class head, bold
+)
+
+// fit shortens s to the given width in pixels.
+func fit(s string, width, char float64) string {
+	r := []rune(clean(s))
+	if n := int(width / char); len(r) > n {
+		return string(r[:max(n-1, 0)]) + "…"
+	}
+	return string(r)
 }
 
 // minus replaces hyphens before digits by the minus sign, for reading.

@@ -207,10 +207,13 @@ func (t *text) controls() {
 	}
 	t.println("", "")
 	t.println(sgrBold, "A/A control: the baseline against a copy of itself")
-	tab := &table{gap: 2, cols: []column{{"workload", left}, {"arm", left}, {"reads %", right}, {"95 % interval", left}, {"MDE", right}, {"quads", right}, {"contains 0", left}}}
+	tab := &table{gap: 2, cols: []column{{"workload", left}, {"thr", right}, {"reads %", right}, {"95 % interval", left}, {"MDE", right}, {"quads", right}, {"contains 0", left}}}
 	for _, r := range t.s.AA {
 		est, iv := intervalCells(r.OverheadPct)
-		tab.add(rowStyle(r), t.n.workload(r), clean(r.Variant), est, iv, mde(r), decimal(float64(r.Quads), 0), contains0(r))
+		tab.add(rowStyle(r), t.n.bare(r), decimal(float64(r.Threads), 0), est, iv, mde(r), decimal(float64(r.Quads), 0), contains0(r))
+	}
+	if tab.width() > t.width {
+		tab.gap = 1
 	}
 	tab.write(t, t.ink)
 }
