@@ -35,7 +35,11 @@ func (c Counts) Sub(o Counts) Counts {
 // padding keeps two terminals' off one cache line.
 type counters struct {
 	reads, writes, others, errors, reconnects atomic.Uint64
-	_                                         [3]uint64
+	// Kept for running reports only, see Workload.watched.
+	events atomic.Uint64
+	inside atomic.Int64 // ns in Next
+	busy   atomic.Bool
+	_      [64]byte
 }
 
 func (c *counters) load() Counts {

@@ -3,9 +3,13 @@ package sysbench_test
 import (
 	"context"
 	"database/sql"
+	"fmt"
+	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	_ "github.com/ncruces/go-sqlite3/driver"
 
@@ -26,7 +30,7 @@ func TestMain(m *testing.M) {
 	for _, s := range servers.running {
 		s.Stop(context.Background())
 	}
-	exit(code)
+	os.Exit(code)
 }
 
 func server(tb testing.TB, engine string) *target.Server {
@@ -39,6 +43,8 @@ func server(tb testing.TB, engine string) *target.Server {
 	}
 	return servers.running[engine]
 }
+
+var databases atomic.Int64
 
 // A database is an empty one, gone when the test ends.
 type database struct {
@@ -57,7 +63,7 @@ func open(tb testing.TB, engine string, o dsn.Options) database {
 		return openSQLite(tb)
 	}
 	s := server(tb, engine)
-	name := databaseName()
+	name := fmt.Sprintf("sb%d", databases.Add(1))
 	exec1(tb, s, "CREATE DATABASE "+name)
 	db := openDSN(tb, s.DSNFor("", name), o)
 	tb.Cleanup(func() {
@@ -148,4 +154,9 @@ func scan[T any](tb testing.TB, db database, query string) T {
 		tb.Fatalf("%s: %v", query, err)
 	}
 	return v
+}
+
+// seconds is a run of so many seconds, as the options' defaults have it.
+func seconds(n int) sysbench.RunConfig {
+	return sysbench.RunConfig{Seed: 1, Time: time.Duration(n) * time.Second, Forced: -1, Percentile: 95}
 }

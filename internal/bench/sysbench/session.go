@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/veildb/veildb/internal/bench/dsn"
@@ -45,7 +46,7 @@ func (t *terminal) do(k kind, table int) error {
 	}
 	t.sent++
 	args := t.args[:t.params(k)]
-	var s driver.Stmt
+	var s stmt
 	if p := t.stmts[k]; p != nil {
 		s = p[max(table-1, 0)]
 	}
@@ -62,7 +63,7 @@ func (t *terminal) do(k kind, table int) error {
 		var rows driver.Rows
 		var err error
 		if s != nil {
-			rows, err = queryStmt(s, args)
+			rows, err = s.QueryContext(context.Background(), args)
 		} else {
 			rows, err = queryText(t.dc, text)
 		}
@@ -78,7 +79,7 @@ func (t *terminal) do(k kind, table int) error {
 	var res driver.Result
 	var err error
 	if s != nil {
-		res, err = execStmt(s, args)
+		res, err = s.ExecContext(context.Background(), args)
 	} else {
 		res, err = execText(t.dc, text)
 	}
@@ -137,44 +138,44 @@ func (t *terminal) drain(rows driver.Rows) error {
 	}
 }
 
-// The four calls below give the driver a context that cannot end: see terminal.
-
-func queryStmt(s driver.Stmt, args []driver.NamedValue) (driver.Rows, error) {
-	if q, ok := s.(driver.StmtQueryContext); ok {
-		return q.QueryContext(context.Background(), args)
-	}
-	return s.Query(values(args)) //nolint:staticcheck // drivers without contexts
+// A stmt is what the drivers prepare. The calls below give it, and the
+// connection, a context that cannot end: see terminal.
+type stmt interface {
+	driver.Stmt
+	driver.StmtQueryContext
+	driver.StmtExecContext
 }
 
-func execStmt(s driver.Stmt, args []driver.NamedValue) (driver.Result, error) {
-	if e, ok := s.(driver.StmtExecContext); ok {
-		return e.ExecContext(context.Background(), args)
+func prepareText(ctx context.Context, dc driver.Conn, text string) (stmt, error) {
+	p, ok := dc.(driver.ConnPrepareContext)
+	if !ok {
+		return nil, fmt.Errorf("driver %T prepares without a context", dc)
 	}
-	return s.Exec(values(args)) //nolint:staticcheck // drivers without contexts
+	s, err := p.PrepareContext(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	if s, ok := s.(stmt); ok {
+		return s, nil
+	}
+	return nil, errors.Join(fmt.Errorf("driver statement %T runs without a context", s), s.Close())
 }
 
-func values(args []driver.NamedValue) []driver.Value {
-	v := make([]driver.Value, len(args))
-	for i := range args {
-		v[i] = args[i].Value
-	}
-	return v
-}
-
-// queryText sends a text without parameters. Its rows close the statement a
-// driver without direct queries needs.
+// queryText sends a text without parameters; a driver without direct queries
+// needs a statement, which its rows close.
 func queryText(dc driver.Conn, text string) (driver.Rows, error) {
+	ctx := context.Background()
 	if q, ok := dc.(driver.QueryerContext); ok {
-		rows, err := q.QueryContext(context.Background(), text, nil)
+		rows, err := q.QueryContext(ctx, text, nil)
 		if err != driver.ErrSkip {
 			return rows, err
 		}
 	}
-	s, err := dc.Prepare(text)
+	s, err := prepareText(ctx, dc, text)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := queryStmt(s, nil)
+	rows, err := s.QueryContext(ctx, nil)
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -182,24 +183,25 @@ func queryText(dc driver.Conn, text string) (driver.Rows, error) {
 }
 
 func execText(dc driver.Conn, text string) (driver.Result, error) {
+	ctx := context.Background()
 	if e, ok := dc.(driver.ExecerContext); ok {
-		res, err := e.ExecContext(context.Background(), text, nil)
+		res, err := e.ExecContext(ctx, text, nil)
 		if err != driver.ErrSkip {
 			return res, err
 		}
 	}
-	s, err := dc.Prepare(text)
+	s, err := prepareText(ctx, dc, text)
 	if err != nil {
 		return nil, err
 	}
-	res, err := execStmt(s, nil)
+	res, err := s.ExecContext(ctx, nil)
 	return res, errors.Join(err, s.Close())
 }
 
 // ownedRows closes its statement with itself.
 type ownedRows struct {
 	driver.Rows
-	s driver.Stmt
+	s stmt
 }
 
 func (r ownedRows) Close() error { return errors.Join(r.Rows.Close(), r.s.Close()) }

@@ -32,6 +32,7 @@ type Workload struct {
 	dialect dsn.Dialect
 	dist    distribution
 	ignore  map[string]bool
+	watched bool // terminals time themselves, for reports while they run
 
 	mu     sync.Mutex
 	counts []*counters // guarded by mu: one for each terminal ever opened

@@ -33,7 +33,7 @@ type terminal struct {
 	open  bool            // between BEGIN and COMMIT
 	sent  uint64          // statements of the call under way
 
-	stmts  [kinds][]driver.Stmt // by table - 1; nil when not prepared
+	stmts  [kinds][]stmt // by table - 1; nil when not prepared
 	counts *counters
 	args   []driver.NamedValue
 	vals   []any // args' values, for splicing
@@ -91,7 +91,7 @@ func (t *terminal) prepare(ctx context.Context, dc driver.Conn) error {
 	}
 	once, perTable := t.w.script.prepares(t.o)
 	for _, k := range once {
-		t.stmts[k] = make([]driver.Stmt, 1)
+		t.stmts[k] = make([]stmt, 1)
 		s, err := t.prepareOne(ctx, dc, k, 0)
 		if err != nil {
 			// MySQL cannot prepare BEGIN (error 1295); it goes as text then.
@@ -103,7 +103,7 @@ func (t *terminal) prepare(ctx context.Context, dc driver.Conn) error {
 		t.stmts[k][0] = s
 	}
 	for _, k := range perTable {
-		t.stmts[k] = make([]driver.Stmt, t.o.Tables)
+		t.stmts[k] = make([]stmt, t.o.Tables)
 		for i := range t.stmts[k] {
 			s, err := t.prepareOne(ctx, dc, k, i+1)
 			if err != nil {
@@ -115,13 +115,9 @@ func (t *terminal) prepare(ctx context.Context, dc driver.Conn) error {
 	return nil
 }
 
-func (t *terminal) prepareOne(ctx context.Context, dc driver.Conn, k kind, table int) (s driver.Stmt, err error) {
+func (t *terminal) prepareOne(ctx context.Context, dc driver.Conn, k kind, table int) (stmt, error) {
 	text := t.w.dialect.Rebind(k.text(table, t.o, t.w.dialect, t.w.script.writes))
-	if p, ok := dc.(driver.ConnPrepareContext); ok {
-		s, err = p.PrepareContext(ctx, text)
-	} else {
-		s, err = dc.Prepare(text)
-	}
+	s, err := prepareText(ctx, dc, text)
 	if err != nil {
 		return nil, fmt.Errorf("prepare %q: %w", text, err)
 	}
@@ -133,6 +129,15 @@ func (t *terminal) prepareOne(ctx context.Context, dc driver.Conn, k kind, table
 // the run.
 func (t *terminal) Next(ctx context.Context, tally *run.Tally) (int, error) {
 	t.ctx, t.sent = ctx, 0
+	if t.w.watched {
+		t.counts.busy.Store(true)
+		start := time.Now()
+		defer func() {
+			t.counts.events.Add(1)
+			t.counts.inside.Add(int64(time.Since(start)))
+			t.counts.busy.Store(false)
+		}()
+	}
 	for {
 		err := ctx.Err()
 		if err == nil {
@@ -236,7 +241,7 @@ func (t *terminal) reconnect(ctx context.Context) error {
 	}
 }
 
-func (t *terminal) dropStatements() { t.stmts = [kinds][]driver.Stmt{} }
+func (t *terminal) dropStatements() { t.stmts = [kinds][]stmt{} }
 
 // Close sends what bulk_insert still holds, closes the statements and gives
 // the connection back.
