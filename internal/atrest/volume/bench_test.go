@@ -78,3 +78,16 @@ func BenchmarkOpen(b *testing.B) {
 		}
 	})
 }
+
+func BenchmarkZeroBlock(b *testing.B) {
+	p := make([]byte, 4096)
+	for i := range p {
+		p[i] = byte(i)*7 | 1
+	}
+	b.SetBytes(4096)
+	for b.Loop() {
+		if zeroBlock(p) != len(p) {
+			b.Fatal("found one")
+		}
+	}
+}

@@ -318,21 +318,29 @@ func (f *File) Truncate(size int64) error {
 
 // crypt encrypts or decrypts whole blocks from content offset off on.
 func (f *File) crypt(dst, src []byte, off int64, encrypt bool) {
-	do, doUnits := f.cipher.Decrypt, f.cipher.DecryptUnits
-	if encrypt {
-		do, doUnits = f.cipher.Encrypt, f.cipher.EncryptUnits
-	}
 	unit, index := unitOf(off)
 	if index != 0 {
 		n := min(UnitSize-index*BlockSize, len(src))
-		do(dst[:n], src[:n], unit, index)
+		f.cryptPart(dst[:n], src[:n], unit, index, encrypt)
 		dst, src, unit = dst[n:], src[n:], unit+1
 	}
 	if n := len(src) &^ (UnitSize - 1); n > 0 {
-		doUnits(dst[:n], src[:n], UnitSize, unit)
+		if encrypt {
+			f.cipher.EncryptUnits(dst[:n], src[:n], UnitSize, unit)
+		} else {
+			f.cipher.DecryptUnits(dst[:n], src[:n], UnitSize, unit)
+		}
 		dst, src, unit = dst[n:], src[n:], unit+uint64(n/UnitSize)
 	}
 	if len(src) > 0 {
-		do(dst, src, unit, 0)
+		f.cryptPart(dst, src, unit, 0, encrypt)
+	}
+}
+
+func (f *File) cryptPart(dst, src []byte, unit uint64, index int, encrypt bool) {
+	if encrypt {
+		f.cipher.Encrypt(dst, src, unit, index)
+	} else {
+		f.cipher.Decrypt(dst, src, unit, index)
 	}
 }
