@@ -83,6 +83,7 @@ func TestOrigins(t *testing.T) {
 		{"word in a string", `SELECT name, 'union' FROM pub`, "- -", "pub.name"},
 		{"parameter", `SELECT name FROM pub WHERE id = ? AND k = :k`, "main.pub.name", "pub.k"},
 		{"create as", `CREATE TABLE copied AS SELECT secret FROM sec`, "", "sec.secret"},
+		{"create temporary as", `CREATE TEMP TABLE copied AS SELECT secret FROM sec`, "", "sec.secret"},
 	}
 	conn := originConn(t)
 	for _, c := range cases {

@@ -8,6 +8,10 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
+// p2IsRegister is the flag in P5 that makes P2 of OpenWrite the number of a
+// register, which holds the root page (OPFLAG_P2ISREG in sqliteInt.h).
+const p2IsRegister = 0x10
+
 // readProgram adds to o.reads the columns that the compiled form of query
 // takes from its cursors. See https://sqlite.org/opcode.html.
 func (o *originFinder) readProgram(query string) error {
@@ -16,6 +20,10 @@ func (o *originFinder) readProgram(query string) error {
 		opcode, p1, p2, p3 := row.ColumnText(1), row.ColumnInt(2), row.ColumnInt(3), row.ColumnInt(4)
 		switch opcode {
 		case "OpenRead", "OpenWrite", "ReopenIdx":
+			if row.ColumnInt(6)&p2IsRegister != 0 {
+				delete(cursors, p1) // a table this statement makes
+				return nil
+			}
 			m, err := o.cursor(p2, p3)
 			if err != nil {
 				return err

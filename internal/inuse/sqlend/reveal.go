@@ -1,0 +1,158 @@
+package sqlend
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/veildb/veildb/internal/inuse/cells"
+)
+
+// Reveal returns a connector whose results have the values that the protecting
+// end inner sealed, with their types. The caller closes opener after the last
+// connection. Connecting fails with ErrNotProtecting when inner's connections
+// are not a protecting end's.
+//
+// Rows fail with cells.ErrTampered or cells.ErrWrongKey when a cell does not
+// open; nothing of such a row is returned.
+func Reveal(inner driver.Connector, opener *cells.Opener) (driver.Connector, error) {
+	if inner == nil || opener == nil {
+		return nil, errors.New("reveal columns: opener is needed")
+	}
+	return &revealConnector{connector{inner}, opener}, nil
+}
+
+type revealConnector struct {
+	connector
+	opener *cells.Opener
+}
+
+func (c *revealConnector) Connect(ctx context.Context) (driver.Conn, error) {
+	inner, err := c.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := inner.inner.(interface{ protects() }); !ok {
+		inner.Close()
+		return nil, fmt.Errorf("reveal columns: %T: %w", inner.inner, ErrNotProtecting)
+	}
+	return &revealConn{inner, c.opener}, nil
+}
+
+type revealConn struct {
+	conn
+	opener *cells.Opener
+}
+
+var _ driver.ConnPrepareContext = (*revealConn)(nil)
+
+func (c *revealConn) Prepare(query string) (driver.Stmt, error) {
+	return c.PrepareContext(context.Background(), query)
+}
+
+func (c *revealConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+	inner, err := c.prepare(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return &revealStmt{inner, c.opener}, nil
+}
+
+type revealStmt struct {
+	stmt
+	opener *cells.Opener
+}
+
+var _ driver.StmtQueryContext = (*revealStmt)(nil)
+
+// Exec is there for driver.Stmt; database/sql calls ExecContext.
+func (s *revealStmt) Exec(args []driver.Value) (driver.Result, error) {
+	return s.ExecContext(context.Background(), named(args))
+}
+
+// Query is there for driver.Stmt; database/sql calls QueryContext.
+func (s *revealStmt) Query(args []driver.Value) (driver.Rows, error) {
+	return s.QueryContext(context.Background(), named(args))
+}
+
+func (s *revealStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
+	inner, err := s.inner.QueryContext(ctx, args)
+	if err != nil {
+		return nil, err
+	}
+	sealed, ok := inner.(SealedRows)
+	if !ok {
+		inner.Close()
+		return nil, fmt.Errorf("reveal rows: %T: %w", inner, ErrNotProtecting)
+	}
+	return &revealRows{rows: rows{inner, sealed.Plain()}, sealed: sealed, opener: s.opener}, nil
+}
+
+type revealRows struct {
+	rows
+	sealed SealedRows
+	opener *cells.Opener
+	buf    []byte // the []byte values of the current row
+}
+
+var (
+	_ driver.RowsNextResultSet              = (*revealRows)(nil)
+	_ driver.RowsColumnTypeDatabaseTypeName = (*revealRows)(nil)
+	_ driver.RowsColumnTypeLength           = (*revealRows)(nil)
+	_ driver.RowsColumnTypeNullable         = (*revealRows)(nil)
+	_ driver.RowsColumnTypePrecisionScale   = (*revealRows)(nil)
+	_ driver.RowsColumnTypeScanType         = (*revealRows)(nil)
+)
+
+// Next opens a row. []byte values are valid until the next call. On any error
+// no value is left in dest.
+func (r *revealRows) Next(dest []driver.Value) error {
+	err := r.inner.Next(dest)
+	if err == io.EOF {
+		return err
+	}
+	if err == nil {
+		err = r.open(dest)
+	}
+	if err != nil {
+		clear(dest)
+	}
+	return err
+}
+
+func (r *revealRows) open(dest []driver.Value) error {
+	labels, buf := r.sealed.Labels(), r.buf[:0]
+	if labels != nil && len(labels) != len(dest) {
+		return fmt.Errorf("reveal row: %w: %d, not %d", ErrShape, len(dest), len(labels))
+	}
+	for i := range labels {
+		if labels[i].IsZero() || dest[i] == nil {
+			continue
+		}
+		cell, ok := dest[i].([]byte)
+		if !ok {
+			return fmt.Errorf("reveal column %s: %w", labels[i], cells.ErrTampered)
+		}
+		v, grown, err := r.opener.Open(buf, cell, labels[i])
+		if err != nil {
+			return err
+		}
+		if _, ok := v.([]byte); ok {
+			buf = grown
+		} else {
+			buf = grown[:len(buf)] // keep the room, not the content
+		}
+		dest[i] = v
+	}
+	r.buf = buf
+	return nil
+}
+
+func (r *revealRows) NextResultSet() error {
+	if n, ok := r.inner.(driver.RowsNextResultSet); ok {
+		return n.NextResultSet()
+	}
+	return io.EOF
+}
