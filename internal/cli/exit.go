@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/veildb/veildb/internal/keys/keyring"
+	"github.com/veildb/veildb/internal/keys/kms"
 )
 
 // Exit codes. They are an interface: scripts decide on them, so a code is
@@ -51,9 +54,23 @@ type mapping struct {
 	hint string
 }
 
-// mappings is the one table from errors to exit codes.
+// mappings is the one table from errors to exit codes. The first match counts.
 var mappings = []mapping{
 	{context.Canceled, ExitInterrupted, "run the same command again with the same --out to resume"},
+	{keyring.ErrBusy, ExitBusy, "another process is writing it; try again when it has ended"},
+	{keyring.ErrStray, ExitDamaged, "find out which of the two is right, and move the other away; no such file is ever read"},
+	{keyring.ErrRollback, ExitDamaged, "restore the newest key file; if an older one is meant: veildb key accept-rollback KEYFILE"},
+	{keyring.ErrReused, ExitUsage, "use a new root key, or add --allow-reuse"},
+	{keyring.ErrExists, ExitUsage, "name a file that does not exist"},
+	{keyring.ErrMissing, ExitKey, "make one with: veildb key init KEYFILE --provider file:PATH"},
+	{keyring.ErrWrongKey, ExitKey, "veildb key status KEYFILE tells which root key it needs"},
+	{keyring.ErrUnreachable, ExitKey, "when the provider is there again, run the same command again"},
+	{keyring.ErrDenied, ExitKey, "grant the right to wrap and unwrap with this root key; then: veildb key check KEYFILE"},
+	{keyring.ErrUnknownVersion, ExitKey, "restore a key file that is at least as new as the data"},
+	{keyring.ErrUnsupported, ExitMissing, "use the version of veildb that wrote it, or a newer one"},
+	{keyring.ErrCorrupt, ExitDamaged, "restore it from a backup; KEYFILE.prev is the generation before"},
+	{kms.ErrInsecure, ExitMissing, "make it a regular file of the right owner: chmod 600 FILE"},
+	{kms.ErrUnknown, ExitUsage, "see the providers in: veildb key init --help"},
 }
 
 // exitCode finds the code and hint for err.

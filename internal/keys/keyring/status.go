@@ -159,8 +159,11 @@ func (r *Ring) Check(ctx context.Context) []Finding {
 }
 
 func (r *Ring) checkReopen(ctx context.Context) error {
-	opts := r.opts
-	opts.AllowRollback = true // a check of its own
+	r.mu.RLock()
+	opts, p := r.opts, r.provider
+	r.mu.RUnlock()
+	opts.AllowRollback = true                                                         // a check of its own
+	opts.Provider = func(context.Context, string) (Provider, error) { return p, nil } // which may know a passphrase
 	again, err := Open(ctx, r.path, opts)
 	if err != nil {
 		return err

@@ -22,7 +22,7 @@ var (
 // Config is what providers need beside their URI. Its zero value serves those
 // that ask nobody.
 type Config struct {
-	// Passphrase asks the user; provider "passphrase:" needs it. isNew is true
+	// Passphrase asks the user; provider "passphrase" needs it. isNew is true
 	// when a new passphrase is set, which is best asked for twice.
 	Passphrase func(ctx context.Context, isNew bool) (*secret.Bytes, error)
 
@@ -33,11 +33,11 @@ type Config struct {
 // Open makes the provider that a URI names, without calling it:
 //
 //	file:PATH                    32 bytes in a file
-//	passphrase:                  asked for
+//	passphrase                   asked for
 //	passphrase-file:PATH         in a file
 //	passphrase-credential:NAME   a credential of the systemd unit
 //
-// The colon may be left out where nothing follows. Errors: ErrUnknown.
+// Errors: ErrUnknown.
 func Open(uri string, c Config) (keyring.Provider, error) {
 	scheme, rest, _ := strings.Cut(uri, ":")
 	p := &Passphrase{argon2: c.Argon2}
@@ -45,7 +45,7 @@ func Open(uri string, c Config) (keyring.Provider, error) {
 	case scheme == "file" && rest != "":
 		return &File{path: rest}, nil
 	case scheme == "passphrase" && rest == "" && c.Passphrase != nil:
-		p.uri, p.read = "passphrase:", p.asked(c.Passphrase)
+		p.uri, p.read = "passphrase", p.asked(c.Passphrase)
 		return p, nil
 	case scheme == "passphrase-file" && rest != "":
 		p.uri, p.read = uri, fromFile(rest)

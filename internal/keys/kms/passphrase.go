@@ -47,7 +47,7 @@ func (a Argon2) validate() error {
 
 // unlockTarget is how long an unlock may take on the machine that wraps; half
 // of it, or more, is used.
-const unlockTarget = 800 * time.Millisecond
+const unlockTarget = 500 * time.Millisecond
 
 // Calibrate measures Argon2id here, for about a second, and returns the highest
 // cost within the default time: never less than 19 MiB and 2 passes.

@@ -1,0 +1,208 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/veildb/veildb/internal/crypto/secret"
+	"github.com/veildb/veildb/internal/keys/keyring"
+	"github.com/veildb/veildb/internal/keys/kms"
+)
+
+// keyEnv names the variable that stands in for --key and KEYFILE.
+const keyEnv = "VEILDB_KEY"
+
+// providerHelp is part of the help of commands that take a provider.
+const providerHelp = `Providers:
+  file:PATH                   32 random bytes in a file of mode 0600
+  passphrase                  asked for on the terminal, or a line of standard input
+  passphrase-file:PATH        the first kilobyte of a file of mode 0600
+  passphrase-credential:NAME  a credential of the systemd unit (LoadCredential=)`
+
+// newKeyCommand is "veildb key".
+func newKeyCommand(env *Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "key",
+		Short: "Key files: make, look at, rotate, move to another key manager",
+		Long: `A key file holds the keys of encrypted databases, wrapped by a root key that
+stays with a provider: a file, a passphrase, a key manager.
+
+  root key (provider)  wraps  key encryption key  wraps  data keys
+
+It keeps every version of every key and counts its generations. KEYFILE.prev is
+the generation before, KEYFILE.lock the lock of those who write. Both are safe
+to copy; what must not be lost is the root key. The other files of a
+database can be restored with any later generation of its key file.
+
+Where no KEYFILE is given, ` + keyEnv + ` names it.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
+	}
+	for _, c := range []func(*Env) *cobra.Command{
+		newKeyInitCommand, newKeyStatusCommand, newKeyCheckCommand,
+		newKeyRotateCommand, newKeyRewrapCommand, newKeyAcceptCommand,
+		newKeyExportCommand, newKeyWrapCommand, newKeyUnwrapCommand,
+	} {
+		cmd.AddCommand(c(env))
+	}
+	return cmd
+}
+
+// keyFlags are the options of commands that open a key file.
+type keyFlags struct {
+	provider      string // where the root key is now, instead of what the file says
+	record        string
+	allowRollback bool
+}
+
+func (k *keyFlags) addTo(cmd *cobra.Command, provider string) {
+	f := cmd.Flags()
+	f.StringVar(&k.provider, provider, "", "`PROVIDER` that has the root key now, instead of the one the key file names")
+	f.StringVar(&k.record, "record", "", "generation record `FILE`, instead of the one the key file names")
+	f.BoolVar(&k.allowRollback, "allow-rollback", false, "open a key file that is older than its record tells")
+}
+
+// openKeyring opens the key file at path, or the one that the environment
+// names if path is "". The caller closes it.
+func openKeyring(ctx context.Context, env *Env, path string) (*keyring.Ring, error) {
+	return keyFlags{}.open(ctx, env, path)
+}
+
+func (k keyFlags) open(ctx context.Context, env *Env, path string) (*keyring.Ring, error) {
+	path, err := keyPath(path)
+	if err != nil {
+		return nil, err
+	}
+	r, err := keyring.Open(ctx, path, k.options(env))
+	if errors.Is(err, keyring.ErrMissing) {
+		if _, statErr := os.Stat(path + ".prev"); statErr == nil {
+			return nil, &Error{Err: err, Hint: "the generation before it is " + path + ".prev; if the key file is really lost, copy that one to its place"}
+		}
+	}
+	return r, err
+}
+
+func (k keyFlags) options(env *Env) keyring.Options {
+	return keyring.Options{
+		Record: k.record, AllowRollback: k.allowRollback,
+		Provider: func(ctx context.Context, uri string) (keyring.Provider, error) {
+			if k.provider != "" {
+				uri = k.provider
+			}
+			return openProvider(env, uri)
+		},
+	}
+}
+
+// keyPath returns path or, if it is "", what the environment names.
+func keyPath(path string) (string, error) {
+	if path == "" {
+		path = os.Getenv(keyEnv)
+	}
+	if path == "" {
+		return "", usagef("find key file", "name it with --key KEYFILE or "+keyEnv+"; make one with: veildb key init KEYFILE --provider file:PATH", "no key file given")
+	}
+	return path, nil
+}
+
+// keyArg returns the KEYFILE of a command that takes at most one.
+func keyArg(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
+}
+
+// openProvider makes the provider of a URI; relative paths become absolute,
+// since the URI is kept in the key file.
+func openProvider(env *Env, uri string) (keyring.Provider, error) {
+	scheme, path, _ := strings.Cut(uri, ":")
+	if (scheme == "file" || scheme == "passphrase-file") && path != "" {
+		abs, err := filepath.Abs(path)
+		if err != nil {
+			return nil, err
+		}
+		uri = scheme + ":" + abs
+	}
+	return kms.Open(uri, kms.Config{Passphrase: func(_ context.Context, isNew bool) (*secret.Bytes, error) {
+		return askPassphrase(env, isNew)
+	}})
+}
+
+// askPassphrase reads a passphrase from the terminal, a new one twice, or else
+// one line of standard input.
+func askPassphrase(env *Env, isNew bool) (*secret.Bytes, error) {
+	in, ok := env.Stdin.(*os.File)
+	if !ok || !term.IsTerminal(int(in.Fd())) {
+		return readLine(env.Stdin)
+	}
+	ask := func(prompt string) (*secret.Bytes, error) {
+		fmt.Fprint(env.Stderr, prompt)
+		b, err := term.ReadPassword(int(in.Fd()))
+		fmt.Fprintln(env.Stderr)
+		if err != nil {
+			return nil, fmt.Errorf("read passphrase: %w", err)
+		}
+		return secret.From(b)
+	}
+	if !isNew {
+		return ask("Passphrase: ")
+	}
+	first, err := ask("New passphrase: ")
+	if err != nil {
+		return nil, err
+	}
+	again, err := ask("Again: ")
+	if err != nil {
+		first.Close()
+		return nil, err
+	}
+	defer again.Close()
+	if !first.Equal(again) {
+		first.Close()
+		return nil, usagef("read passphrase", "nothing was changed; try again", "the two are not the same")
+	}
+	return first, nil
+}
+
+// readLine reads a line, byte by byte, so that the next reader gets the next.
+func readLine(r io.Reader) (*secret.Bytes, error) {
+	var line []byte
+	defer func() { clear(line[:cap(line)]) }()
+	line = make([]byte, 0, 4096)
+	for one := make([]byte, 1); len(line) < cap(line); {
+		n, err := r.Read(one)
+		if n == 1 && one[0] != '\n' {
+			line = append(line, one[0])
+			continue
+		}
+		if n == 1 || err == io.EOF && len(line) > 0 {
+			return secret.From(line)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read passphrase from standard input: %w", err)
+		}
+	}
+	return nil, errors.New("read passphrase from standard input: line too long")
+}
+
+// printJSON writes v to standard output as one JSON document.
+func printJSON(env *Env, v any) error {
+	w := bufio.NewWriter(env.Stdout)
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	return w.Flush()
+}
