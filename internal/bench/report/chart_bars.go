@@ -21,6 +21,18 @@ const panelWidth = 320
 // cpuParts are the shares of processor time, in the order they are stacked.
 var cpuParts = []string{"client", "engine", "product"}
 
+// splits reports whether processor time is known by part. An embedded engine
+// has one process, and everything is in one part.
+func splits(p result.CPUPair) bool {
+	n := 0
+	for _, part := range cpuParts {
+		if q := p.Parts[part]; q.Baseline > 0 || q.Variant > 0 {
+			n++
+		}
+	}
+	return n > 1
+}
+
 // cpuPanel draws processor time a transaction of one place: for each variant
 // the baseline's bar above the variant's, split into client, engine, product.
 func cpuPanel(n naming, rows []result.Row, id string) panel {
@@ -78,7 +90,7 @@ func changeOf(iv *result.Interval) string {
 func cpuTitle(n naming, r result.Row) string {
 	t := clean(r.Variant) + ", " + n.workload(r) + ": " + pairOf(r.CPUUSPerTx.Pair) + " a transaction"
 	for _, part := range cpuParts {
-		if p, ok := r.CPUUSPerTx.Parts[part]; ok {
+		if p := r.CPUUSPerTx.Parts[part]; splits(r.CPUUSPerTx) {
 			t += ", " + part + " " + pairOf(p)
 		}
 	}

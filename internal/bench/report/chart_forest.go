@@ -31,7 +31,7 @@ type forest struct {
 // narrow form.
 func forests(s *result.Summary, narrow bool) []template.HTML {
 	groups := groupBy(s.Rows, placeOf)
-	dom := forestDomain(s)
+	lo, hi := overheadDomain(slices.Concat(s.Rows, s.AA))
 	var out []template.HTML
 	for len(groups) > 0 {
 		k, lines := 0, 0
@@ -39,47 +39,38 @@ func forests(s *result.Summary, narrow bool) []template.HTML {
 			lines += len(groups[k])
 			k++
 		}
-		out = append(out, drawForest(s, groups[:k], dom, narrow, len(out)))
+		out = append(out, drawForest(s, groups[:k], scale{lo: lo, hi: hi}, narrow, len(out)))
 		groups = groups[k:]
 	}
 	return out
 }
 
-// forestDomain is the range of the horizontal axis: all estimates, published
-// values and zero, and the intervals as far as they do not flatten the rest.
-func forestDomain(s *result.Summary) [2]float64 {
-	lo, hi := 0.0, 0.0
-	each := func(f func(r result.Row)) {
-		for _, r := range slices.Concat(s.Rows, s.AA) {
-			f(r)
+// overheadDomain is the range of an axis of overheads: all estimates,
+// published values and zero, and the intervals as far as they do not flatten
+// the rest; what is cut off is drawn with an arrow.
+func overheadDomain(rows []result.Row) (lo, hi float64) {
+	var l, h float64
+	for _, r := range rows {
+		if p := r.Published; p != nil {
+			lo, hi = min(lo, p.OverheadPct), max(hi, p.OverheadPct)
+		}
+		if iv := r.OverheadPct; iv != nil {
+			lo, hi = min(lo, iv.Est), max(hi, iv.Est)
+			l, h = min(l, iv.Lo), max(h, iv.Hi)
 		}
 	}
-	each(func(r result.Row) {
-		if r.OverheadPct != nil {
-			lo, hi = min(lo, r.OverheadPct.Est), max(hi, r.OverheadPct.Est)
-		}
-		if r.Published != nil {
-			lo, hi = min(lo, r.Published.OverheadPct), max(hi, r.Published.OverheadPct)
-		}
-	})
 	slack := max(hi-lo, 1)
-	l, h := lo, hi
-	each(func(r result.Row) {
-		if r.OverheadPct != nil {
-			l, h = min(l, r.OverheadPct.Lo), max(h, r.OverheadPct.Hi)
-		}
-	})
-	lo, hi = max(l, lo-slack), min(h, hi+slack)
+	lo, hi = max(min(l, lo), lo-slack), min(max(h, hi), hi+slack)
 	pad := max((hi-lo)*0.04, 0.3)
-	return [2]float64{lo - pad, hi + pad}
+	return lo - pad, hi + pad
 }
 
-func drawForest(s *result.Summary, groups [][]result.Row, dom [2]float64, narrow bool, index int) template.HTML {
+func drawForest(s *result.Summary, groups [][]result.Row, x scale, narrow bool, index int) template.HTML {
 	f := &forest{s: s, n: namingOf(s), narrow: narrow}
-	f.width, f.x = 860, scale{lo: dom[0], hi: dom[1], from: 130, to: 710}
+	f.width, f.x = 860, scale{lo: x.lo, hi: x.hi, from: 130, to: 710}
 	id, class := fmt.Sprintf("forest-%d", index), "chart wide"
 	if narrow {
-		f.width, f.x = panelWidth, scale{lo: dom[0], hi: dom[1], from: 6, to: panelWidth - 6}
+		f.width, f.x = panelWidth, scale{lo: x.lo, hi: x.hi, from: 6, to: panelWidth - 6}
 		id, class = fmt.Sprintf("forest-n%d", index), "chart narrow"
 	}
 	f.height = 26

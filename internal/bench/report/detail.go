@@ -20,7 +20,7 @@ func measures(r result.Row) []measure {
 	}
 	c := r.CPUUSPerTx
 	out = append(out, measure{"processor time a transaction", duration(c.Baseline), duration(c.Variant), changeOf(c.OverheadPct)})
-	if len(c.Parts) > 1 {
+	if splits(c) {
 		for _, part := range cpuParts {
 			if p, ok := c.Parts[part]; ok {
 				out = append(out, measure{"of it " + part, duration(p.Baseline), duration(p.Variant), absent})

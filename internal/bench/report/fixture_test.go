@@ -153,7 +153,7 @@ func (f *fixture) fill(row *result.Row, tps float64, d []float64) {
 	}
 	us := 1e6 / tps
 	cpu := shift(us*0.95, 0.004)
-	row.CPUUSPerTx = result.CPUPair{Pair: cpu, OverheadPct: ivOf(cpu), Parts: map[string]result.Pair{"engine": cpu}}
+	row.CPUUSPerTx = result.CPUPair{Pair: cpu, OverheadPct: ivOf(cpu), Parts: map[string]result.Pair{"client": {}, "engine": cpu, "product": {}}}
 	row.LatencyUS = map[string]result.LatencyPair{}
 	for name, k := range map[string]float64{"mean": 1, "p50": 0.8, "p95": 1.9, "p99": 3.1, "max": 11} {
 		p := shift(us*k, 0.003*k)

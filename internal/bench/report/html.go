@@ -36,6 +36,7 @@ type page struct {
 	Sureness   []string
 	Plan       []string
 	Forests    []template.HTML
+	Threads    []panel
 	CPU        []panel
 	SplitCPU   bool // some row splits processor time into parts
 	Latency    []panel
@@ -121,11 +122,12 @@ func (p *page) charts(rec Records) {
 	for _, narrow := range []bool{false, true} {
 		p.Forests = append(p.Forests, forests(p.S, narrow)...)
 	}
+	p.Threads = threadPanels(p.S, p.naming)
 	for i, rows := range groupBy(p.S.Rows, placeOf) {
 		p.CPU = append(p.CPU, cpuPanel(p.naming, rows, fmt.Sprintf("cpu-%d", i)))
 		p.Latency = append(p.Latency, latencyPanel(p.naming, rows, fmt.Sprintf("latency-%d", i)))
 		for _, r := range rows {
-			p.SplitCPU = p.SplitCPU || len(r.CPUUSPerTx.Parts) > 1
+			p.SplitCPU = p.SplitCPU || splits(r.CPUUSPerTx)
 		}
 	}
 	for i, s := range seriesOf(rec) {

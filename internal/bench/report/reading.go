@@ -14,15 +14,16 @@ import (
 type finding int
 
 const (
-	noEstimate finding = iota // too little data for an interval
+	noEstimate finding = iota // too little data for an interval or a verdict
 	costs                     // the whole interval is above zero
 	unclear                   // the interval contains zero
 	gains                     // the whole interval is below zero
 )
 
-func findingOf(iv *result.Interval) finding {
+func findingOf(r result.Row) finding {
+	iv := r.OverheadPct
 	switch {
-	case iv == nil || math.IsNaN(iv.Est):
+	case iv == nil || r.Verdict == stat.NotEnoughData:
 		return noEstimate
 	case iv.Lo > 0:
 		return costs
@@ -73,7 +74,7 @@ func readings(s *result.Summary) []reading {
 // a vendor published a figure for, then the first.
 func lead(rows []result.Row) result.Row {
 	score := func(r result.Row) (n int) {
-		if findingOf(r.OverheadPct) != noEstimate {
+		if findingOf(r) != noEstimate {
 			n += 4
 		}
 		if strings.HasPrefix(r.Workload, "tp") {
@@ -97,7 +98,7 @@ func lead(rows []result.Row) result.Row {
 func worst(rows []result.Row) *result.Row {
 	var w *result.Row
 	for i, r := range rows {
-		if findingOf(r.OverheadPct) != noEstimate && (w == nil || r.OverheadPct.Est > w.OverheadPct.Est) {
+		if findingOf(r) != noEstimate && (w == nil || r.OverheadPct.Est > w.OverheadPct.Est) {
 			w = &rows[i]
 		}
 	}
@@ -133,15 +134,19 @@ func (n naming) effect(r result.Row) string {
 	if r.Baseline != "plain" {
 		against = " against " + clean(r.Baseline)
 	}
-	switch findingOf(iv) {
+	throughput := w + " throughput"
+	if w != workloadName(r.Workload) {
+		throughput = "throughput on " + w
+	}
+	switch findingOf(r) {
 	case costs:
-		return fmt.Sprintf("cost %s %% of %s throughput%s (95 %% interval %s)", pct(iv.Est), w, against, span(*iv))
+		return fmt.Sprintf("cost %s %% of %s%s (95 %% interval %s)", pct(iv.Est), throughput, against, span(*iv))
 	case gains:
 		return fmt.Sprintf("ran %s %% faster%s on %s (95 %% interval %s); protection cannot make a database faster, so suspect an imbalance between the arms",
 			pct(-iv.Est), against, w, span(result.Interval{Lo: -iv.Hi, Hi: -iv.Lo}))
 	case unclear:
-		return fmt.Sprintf("showed no cost on %s throughput%s that this run can tell from zero: %s %% (95 %% interval %s)", w, against, pct(iv.Est), span(*iv)) +
-			". That is not proof of no cost: up to " + pct(iv.Hi) + " % is compatible with the data"
+		return fmt.Sprintf("showed no cost on %s%s that this run can tell from zero: %s %% (95 %% interval %s). That is not proof of no cost: up to %s %% is compatible with the data",
+			throughput, against, pct(iv.Est), span(*iv), pct(iv.Hi))
 	}
 	return "has no estimate for " + w + ": " + whyAbsent(r)
 }
@@ -149,7 +154,7 @@ func (n naming) effect(r result.Row) string {
 // brief is effect in a few words.
 func (n naming) brief(r result.Row) string {
 	iv, w := r.OverheadPct, n.workload(r)
-	switch findingOf(iv) {
+	switch findingOf(r) {
 	case noEstimate:
 		return w + " has no estimate (" + whyAbsent(r) + ")"
 	case unclear:
@@ -163,7 +168,7 @@ func (n naming) across(rows []result.Row) string {
 	var lo, hi *result.Row
 	clear, without := 0, 0
 	for i, r := range rows {
-		f := findingOf(r.OverheadPct)
+		f := findingOf(r)
 		if f == noEstimate {
 			without++
 			continue
@@ -201,7 +206,7 @@ func equivalence(r result.Row) string {
 	switch {
 	case e == nil:
 		return ""
-	case findingOf(r.OverheadPct) != unclear && !e.Holds && math.Abs(r.OverheadPct.Est) > e.MarginPct:
+	case findingOf(r) != unclear && !e.Holds && math.Abs(r.OverheadPct.Est) > e.MarginPct:
 		return "" // nobody would claim it
 	case e.Holds:
 		return fmt.Sprintf("The claim \"no impact beyond ± %s %%\" holds (90 %% interval %s).", pct(e.MarginPct), span(e.Interval))
@@ -223,7 +228,7 @@ const (
 func relationOf(r result.Row) relation {
 	p, iv := r.Published, r.OverheadPct
 	switch {
-	case p == nil || findingOf(iv) == noEstimate:
+	case p == nil || findingOf(r) == noEstimate:
 		return unrelated
 	case iv.Hi < p.OverheadPct:
 		return below
@@ -258,18 +263,27 @@ func publishedWords(r result.Row) string {
 func sureness(s *result.Summary) []string {
 	n := namingOf(s)
 	var out, hold, fail []string
-	for _, r := range s.AA {
-		switch iv, w := r.OverheadPct, n.workload(r); findingOf(iv) {
+	var widest *result.Row
+	for i, r := range s.AA {
+		switch iv, w := r.OverheadPct, n.workload(r); findingOf(r) {
 		case noEstimate:
 			out = append(out, fmt.Sprintf("The A/A control on %s has no estimate (%s), so the noise of the method is unknown there.", w, whyAbsent(r)))
 		case unclear:
 			hold = append(hold, fmt.Sprintf("%s %s %% (%s)", w, pct(iv.Est), span(*iv)))
+			if widest == nil || iv.Hi-iv.Lo > widest.OverheadPct.Hi-widest.OverheadPct.Lo {
+				widest = &s.AA[i]
+			}
 		default:
 			fail = append(fail, fmt.Sprintf("%s %s %% (%s)", w, pct(iv.Est), span(*iv)))
 		}
 	}
-	if len(hold) > 0 {
-		out = append(out, "The A/A control, the baseline against a copy of itself, contains 0 as it should: "+strings.Join(hold, "; ")+". Smaller differences than these are noise.")
+	const control = "The A/A control, the baseline against a copy of itself, contains 0 as it should"
+	switch {
+	case len(hold) > 4:
+		out = append(out, fmt.Sprintf("%s in %d of %s; its widest interval is %s %% (%s). Smaller differences than that are noise.",
+			control, len(hold), plural(len(s.AA), "place"), span(*widest.OverheadPct), n.workload(*widest)))
+	case len(hold) > 0:
+		out = append(out, control+": "+strings.Join(hold, "; ")+". Smaller differences than these are noise.")
 	}
 	if len(fail) > 0 {
 		out = append(out, "The A/A control does not contain 0: "+strings.Join(fail, "; ")+". The two places differ by more than chance; trust no difference of that size.")
@@ -310,7 +324,7 @@ func conclusions(s *result.Summary) []string {
 	for _, rd := range readings(s) {
 		hi, known, unclearRows := math.Inf(-1), 0, 0
 		for _, r := range rd.Rows {
-			switch findingOf(r.OverheadPct) {
+			switch findingOf(r) {
 			case noEstimate:
 				continue
 			case unclear:
@@ -346,7 +360,7 @@ func alarms(s *result.Summary) []string {
 	}
 	n := namingOf(s)
 	for _, r := range s.AA {
-		if f := findingOf(r.OverheadPct); f == costs || f == gains {
+		if f := findingOf(r); f == costs || f == gains {
 			out = append(out, fmt.Sprintf("THE A/A CONTROL FAILED on %s: two copies of %s differ by %s %% (%s). Differences of that size mean nothing in this run.",
 				n.workload(r), clean(r.Baseline), pct(r.OverheadPct.Est), span(*r.OverheadPct)))
 		}
@@ -364,7 +378,7 @@ func incomplete(s *result.Summary) string {
 	}
 	planned, have := len(s.Rows), 0
 	for _, r := range s.Rows {
-		if findingOf(r.OverheadPct) != noEstimate {
+		if findingOf(r) != noEstimate {
 			have++
 		}
 	}

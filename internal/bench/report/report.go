@@ -21,6 +21,15 @@ type Records struct {
 	Voids  []result.Void
 }
 
+// RecordsOf picks the records out of a run.
+func RecordsOf(run *result.Run) Records {
+	return Records{
+		Config: run.Header.Config,
+		Blocks: result.All[result.Block](run),
+		Voids:  result.All[result.Void](run),
+	}
+}
+
 // JSON writes the summary as one indented JSON document.
 func JSON(w io.Writer, s *result.Summary) error {
 	enc := json.NewEncoder(w)

@@ -131,7 +131,7 @@ func (s scale) ticks(n int) []float64 {
 	step := niceStep(s.hi-s.lo, n)
 	var out []float64
 	for i := math.Ceil(s.lo/step - 1e-9); i*step <= s.hi+step*1e-9; i++ {
-		out = append(out, i*step)
+		out = append(out, i*step+0) // +0 turns -0 into 0
 	}
 	return out
 }

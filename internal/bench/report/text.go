@@ -195,7 +195,7 @@ func published(r result.Row) string {
 }
 
 func rowStyle(r result.Row) string {
-	if findingOf(r.OverheadPct) == noEstimate {
+	if findingOf(r) == noEstimate {
 		return sgrDim
 	}
 	return ""
@@ -219,7 +219,7 @@ func (t *text) controls() {
 }
 
 func contains0(r result.Row) string {
-	switch findingOf(r.OverheadPct) {
+	switch findingOf(r) {
 	case noEstimate:
 		return absent
 	case unclear:
