@@ -1,5 +1,8 @@
 // Package sqlvfs opens SQLite databases, plain or encrypted below SQLite by a
 // virtual file system.
+//
+// What is encrypted and how is told at encVFS; the format is that of package
+// volume.
 package sqlvfs
 
 import (
@@ -7,7 +10,9 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"fmt"
+	"io"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -15,6 +20,9 @@ import (
 	"time"
 
 	sqlitedriver "github.com/ncruces/go-sqlite3/driver"
+	"github.com/ncruces/go-sqlite3/vfs"
+
+	"github.com/veildb/veildb/internal/atrest/volume"
 )
 
 // Options says how to open a database. The zero value creates the file if it
@@ -22,6 +30,9 @@ import (
 // of ten seconds. Settings hold for each connection; those that SQLite stores
 // in the file (JournalMode, PageSize) are applied by every connection too.
 type Options struct {
+	// Keys encrypts the database; nil opens a plain one. It must stay usable
+	// until the connector and all its connections are closed.
+	Keys volume.KeySource
 	// JournalMode is wal (default), delete, truncate, persist, memory or off.
 	JournalMode string
 	// Synchronous is full (default), normal, extra or off.
@@ -45,6 +56,8 @@ type Options struct {
 	TxLock string
 	// Pragmas are applied last, each "name=value" or "name".
 	Pragmas []string
+
+	base vfs.VFS // for tests; nil means the operating system's
 }
 
 // Open returns a pool of connections to the database file path. It does not
@@ -60,27 +73,47 @@ func Open(path string, opts Options) (*sql.DB, error) {
 
 // Connector returns a connector to the database file path, for sql.OpenDB or
 // to be wrapped. Its connections are those of the SQLite driver itself, so
-// they keep all optional interfaces.
+// they keep all optional interfaces. A connector with Keys must be closed, as
+// sql.DB does; it is an io.Closer.
+//
+// Connecting with Keys returns volume.ErrWrongKey, ErrUnknownKey, ErrCorrupt,
+// ErrTruncated, ErrNotOurs or ErrMismatch, all before a byte of content is
+// touched, or ErrNotEncrypted for a plain database; without Keys it returns
+// ErrEncrypted for an encrypted one.
 func Connector(path string, opts Options) (driver.Connector, error) {
-	uri, err := fileURI(path, opts)
+	c := &connector{path: path, plain: opts.Keys == nil}
+	var name string
+	base := opts.base
+	if opts.Keys != nil {
+		if base == nil {
+			base = vfs.Find("")
+		}
+		name, c.vfs = register(base, opts.Keys)
+	}
+	uri, err := fileURI(path, name, opts)
+	if err == nil {
+		c.base, err = (&sqlitedriver.SQLite{}).OpenConnector(uri)
+	}
 	if err != nil {
+		c.Close()
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	base, err := (&sqlitedriver.SQLite{}).OpenConnector(uri)
-	if err != nil {
-		return nil, fmt.Errorf("open database: %w", err)
-	}
-	return &connector{base: base, path: path}, nil
+	return c, nil
 }
 
 type connector struct {
-	base driver.Connector
-	path string
+	base  driver.Connector
+	path  string
+	plain bool
+	vfs   *encVFS // nil if plain
 }
 
 func (c *connector) Driver() driver.Driver { return c.base.Driver() }
 
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
+	if c.plain && isEncrypted(c.path) {
+		return nil, fmt.Errorf("open database %s: %w", c.path, ErrEncrypted)
+	}
 	conn, err := c.base.Connect(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("open database %s: %w", c.path, err)
@@ -88,8 +121,29 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return conn, nil
 }
 
-// fileURI writes path and opts as the driver's data source name.
-func fileURI(path string, opts Options) (string, error) {
+// Close lets go of the keys as soon as no connection needs them.
+func (c *connector) Close() error {
+	if c.vfs != nil {
+		c.vfs.release()
+	}
+	return nil
+}
+
+// isEncrypted reports whether path starts like an encrypted file.
+func isEncrypted(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	b := make([]byte, 8)
+	_, err = io.ReadFull(f, b)
+	return err == nil && volume.IsEncrypted(b)
+}
+
+// fileURI writes path and opts as the driver's data source name, to be opened
+// through the VFS vfsName unless it is empty.
+func fileURI(path, vfsName string, opts Options) (string, error) {
 	if path == "" || strings.ContainsRune(path, 0) {
 		return "", fmt.Errorf("bad file name %q", path)
 	}
@@ -107,6 +161,9 @@ func fileURI(path string, opts Options) (string, error) {
 		q.Set("mode", "ro")
 	case opts.MustExist:
 		q.Set("mode", "rw")
+	}
+	if vfsName != "" {
+		q.Set("vfs", vfsName)
 	}
 	if opts.TxLock != "" {
 		q.Set("_txlock", opts.TxLock)

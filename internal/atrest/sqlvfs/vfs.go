@@ -1,0 +1,160 @@
+package sqlvfs
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"github.com/ncruces/go-sqlite3"
+	"github.com/ncruces/go-sqlite3/util/vfsutil"
+	"github.com/ncruces/go-sqlite3/vfs"
+
+	"github.com/veildb/veildb/internal/atrest/volume"
+)
+
+// What the files of a database are, in their headers. A database, its log and
+// its journal have each its own file id and key, and a log or journal names
+// the database it belongs to, so that none can stand in for another.
+var (
+	roleDatabase = volume.Role{'s', 'q', 'd', 'b'}
+	roleWAL      = volume.Role{'s', 'q', 'w', 'l'}
+	roleJournal  = volume.Role{'s', 'q', 'j', 'n'}
+)
+
+// An encVFS encrypts what SQLite writes through the base VFS.
+//
+//	file               stored as                       key
+//	database           volume file                     from the key source
+//	write-ahead log    volume file, see walFile        from the key source
+//	rollback journal   volume file, see journalFile    from the key source
+//	temporary files    no header                       random, in memory only
+//	super-journal      as it is: names of journals
+//	-shm               as it is: page and frame numbers, checksums of the log
+//
+// Files that were attached or are made by VACUUM INTO go the same way, under
+// the same key source.
+//
+// Locks and shared memory are those of the base VFS, so connections and
+// processes meet as they do on plain files. SQLite's locks make readers and
+// writers of one page, one log frame or one journal exclude each other; since
+// no two of these share a 16-byte block in the lower file (pages are multiples
+// of 512, walFile spaces the frames, a journal has one user), a reader never
+// sees half of a rewritten block and no lock of our own is needed.
+type encVFS struct {
+	vfs.VFS // the base
+
+	mu     sync.Mutex
+	keys   volume.KeySource // nil once released
+	files  int              // open files
+	closed bool
+}
+
+var vfsCount atomic.Int64
+
+// register makes a VFS over base known to SQLite and returns its name.
+// Connections refer to it by that name for as long as they live, so the name
+// stays registered; release lets go of the keys.
+func register(base vfs.VFS, keys volume.KeySource) (name string, v *encVFS) {
+	name = "veildb-" + strconv.FormatInt(vfsCount.Add(1), 10)
+	v = &encVFS{VFS: base, keys: keys}
+	vfs.Register(name, v)
+	return name, v
+}
+
+// release drops the keys when the last file is closed, or now.
+func (v *encVFS) release() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.closed = true
+	if v.files == 0 {
+		v.keys = nil
+	}
+}
+
+func (v *encVFS) acquire() (volume.KeySource, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.keys == nil {
+		return nil, errors.New("the key was released")
+	}
+	v.files++
+	return v.keys, nil
+}
+
+func (v *encVFS) fileClosed() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.files--
+	if v.closed && v.files == 0 {
+		v.keys = nil
+	}
+}
+
+// Open implements vfs.VFS; SQLite calls OpenFilename instead.
+func (v *encVFS) Open(name string, flags vfs.OpenFlag) (vfs.File, vfs.OpenFlag, error) {
+	if name == "" {
+		return v.OpenFilename(nil, flags)
+	}
+	return nil, flags, sqlite3.CANTOPEN
+}
+
+const tempFlags = vfs.OPEN_TEMP_DB | vfs.OPEN_TRANSIENT_DB | vfs.OPEN_TEMP_JOURNAL | vfs.OPEN_SUBJOURNAL
+
+// OpenFilename implements vfs.VFSFilename.
+func (v *encVFS) OpenFilename(name *vfs.Filename, flags vfs.OpenFlag) (vfs.File, vfs.OpenFlag, error) {
+	lower, flags, err := vfsutil.WrapOpenFilename(v.VFS, name, flags)
+	if err != nil || flags&(vfs.OPEN_SUPER_JOURNAL|vfs.OPEN_MEMORY) != 0 {
+		return lower, flags, err
+	}
+	keys, err := v.acquire()
+	if err != nil {
+		lower.Close()
+		return nil, flags, vfs.SystemError(err, sqlite3.CANTOPEN)
+	}
+	f, err := v.wrap(lower, keys, name, flags)
+	if err != nil {
+		lower.Close()
+		v.fileClosed()
+		return nil, flags, err
+	}
+	return f, flags, nil
+}
+
+// wrap makes the file of the kind that flags name over lower.
+func (v *encVFS) wrap(lower vfs.File, keys volume.KeySource, name *vfs.Filename, flags vfs.OpenFlag) (vfs.File, error) {
+	f := file{File: lower, owner: v, keys: keys}
+	f.lower.File = lower
+	if name == nil || flags&tempFlags != 0 {
+		vol, err := volume.Scratch(&f.lower)
+		f.vol = vol
+		return &f, err
+	}
+	f.main, _ = vfsutil.UnwrapFile[*file](name.DatabaseFile())
+	switch {
+	case flags&vfs.OPEN_MAIN_DB != 0:
+		f.opts.Role, f.main = roleDatabase, nil
+		return &f, f.open()
+	case flags&vfs.OPEN_WAL != 0:
+		f.opts.Role = roleWAL
+		w := &walFile{file: f}
+		return w, w.open()
+	case flags&vfs.OPEN_MAIN_JOURNAL != 0:
+		f.opts.Role, f.opts.Unsynced = roleJournal, true
+		j := &journalFile{file: f}
+		if f.main != nil {
+			f.main.journal = j
+		}
+		return j, j.open()
+	}
+	return nil, vfs.SystemError(fmt.Errorf("open %s: unknown kind of file %#x", name, flags), sqlite3.CANTOPEN)
+}
+
+// Errors that say a database was opened the wrong way.
+var (
+	// ErrNotEncrypted: a plain database was opened with a key.
+	ErrNotEncrypted = errors.New("the database is not encrypted")
+	// ErrEncrypted: an encrypted database was opened without a key.
+	ErrEncrypted = errors.New("the database is encrypted")
+)

@@ -1,0 +1,232 @@
+package sqlvfs
+
+import (
+	"encoding/binary"
+	"io"
+
+	"github.com/ncruces/go-sqlite3/vfs"
+)
+
+// A walFile is a write-ahead log. SQLite lays it out as a header of 32 bytes
+// and frames of 24 + page size bytes (https://sqlite.org/fileformat2.html,
+// section 4.1), so every second frame would begin inside a 16-byte block. A
+// writer that appends to that block would rewrite the end of a page that
+// another process may be reading at the moment, and would have to read it
+// first. Instead 8 bytes of padding follow each frame's header:
+//
+//	log offset                            file offset
+//	0 to 31                               the same
+//	32 + i(24+p) + r, r < 24              32 + i(32+p) + r        frame header
+//	32 + i(24+p) + r, r >= 24             32 + i(32+p) + r + 8    page
+//
+// SQLite writes a frame's header and page one after the other. The header
+// waits for the page and both go down in one write, which saves the system
+// call that padding and cipher cost. Whatever else is done to the file first
+// sends the header down.
+type walFile struct {
+	file
+	pageSize int64 // 0 until the log's header was seen
+
+	pending    [walFrameHeader]byte
+	pendingOff int64 // log offset of pending; 0 if there is none
+	frame      []byte
+}
+
+const (
+	walHeader      = 32
+	walFrameHeader = 24
+	walPad         = 8
+)
+
+// learn takes the page size from the log's header h.
+func (w *walFile) learn(h []byte) {
+	w.pageSize = 0
+	magic := binary.BigEndian.Uint32(h)
+	size := int64(binary.BigEndian.Uint32(h[8:]))
+	if magic&^1 == 0x377f0682 && size >= 512 && size <= 65536 && size&(size-1) == 0 {
+		w.pageSize = size
+	}
+}
+
+// load learns from the file. A log without a good header holds no frames for
+// SQLite either; its bytes are then taken as they lie.
+func (w *walFile) load() error {
+	if w.pageSize != 0 {
+		return nil
+	}
+	var h [walHeader]byte
+	if n, err := w.file.ReadAt(h[:], 0); n < len(h) {
+		if err == io.EOF {
+			err = nil
+		}
+		return err
+	}
+	w.learn(h[:])
+	return nil
+}
+
+// place returns the file offset of log offset off, and how many bytes follow
+// there without a gap.
+func (w *walFile) place(off int64) (at, run int64) {
+	if off < walHeader {
+		return off, walHeader - off
+	}
+	if w.pageSize == 0 {
+		return off, 1 << 30
+	}
+	frame, r := (off-walHeader)/(walFrameHeader+w.pageSize), (off-walHeader)%(walFrameHeader+w.pageSize)
+	at = walHeader + frame*(walFrameHeader+walPad+w.pageSize) + r
+	if r < walFrameHeader {
+		return at, walFrameHeader - r
+	}
+	return at + walPad, walFrameHeader + w.pageSize - r
+}
+
+// logSize is the inverse of place for a length.
+func (w *walFile) logSize(size int64) int64 {
+	if size < walHeader || w.pageSize == 0 {
+		return size
+	}
+	slot := walFrameHeader + walPad + w.pageSize
+	frame, r := (size-walHeader)/slot, (size-walHeader)%slot
+	if r > walFrameHeader {
+		r = max(r-walPad, walFrameHeader)
+	}
+	return walHeader + frame*(walFrameHeader+w.pageSize) + r
+}
+
+func (w *walFile) flush() error {
+	if w.pendingOff == 0 {
+		return nil
+	}
+	at, _ := w.place(w.pendingOff)
+	w.pendingOff = 0
+	_, err := w.file.WriteAt(w.pending[:], at)
+	return err
+}
+
+// ReadAt implements vfs.File.
+func (w *walFile) ReadAt(p []byte, off int64) (int, error) {
+	if err := w.flush(); err != nil {
+		return 0, err
+	}
+	if off+int64(len(p)) > walHeader {
+		if err := w.load(); err != nil {
+			return 0, err
+		}
+	}
+	done := 0
+	for done < len(p) {
+		at, run := w.place(off + int64(done))
+		part := p[done:]
+		if int64(len(part)) > run {
+			part = part[:run]
+		}
+		n, err := w.file.ReadAt(part, at)
+		done += n
+		if n < len(part) {
+			return done, err
+		}
+	}
+	return done, nil
+}
+
+// WriteAt implements vfs.File.
+func (w *walFile) WriteAt(p []byte, off int64) (int, error) {
+	if off == 0 && len(p) == walHeader {
+		if err := w.flush(); err != nil {
+			return 0, err
+		}
+		w.learn(p)
+		return w.file.WriteAt(p, 0)
+	}
+	if err := w.load(); err != nil {
+		return 0, err
+	}
+	if w.pendingOff != 0 && off == w.pendingOff+walFrameHeader && int64(len(p)) == w.pageSize {
+		return w.writeFrame(p)
+	}
+	if err := w.flush(); err != nil {
+		return 0, err
+	}
+	if len(p) == walFrameHeader && w.pageSize != 0 && (off-walHeader)%(walFrameHeader+w.pageSize) == 0 {
+		copy(w.pending[:], p)
+		w.pendingOff = off
+		return len(p), nil
+	}
+	done := 0
+	for done < len(p) {
+		at, run := w.place(off + int64(done))
+		part := p[done:]
+		if int64(len(part)) > run {
+			part = part[:run]
+		}
+		n, err := w.file.WriteAt(part, at)
+		done += n
+		if err != nil {
+			return done, err
+		}
+	}
+	return done, nil
+}
+
+// writeFrame writes the pending header and its page.
+func (w *walFile) writeFrame(page []byte) (int, error) {
+	at, _ := w.place(w.pendingOff)
+	w.pendingOff = 0
+	w.frame = append(w.frame[:0], w.pending[:]...)
+	w.frame = append(w.frame, make([]byte, walPad)...)
+	w.frame = append(w.frame, page...)
+	defer clear(w.frame)
+	if _, err := w.file.WriteAt(w.frame, at); err != nil {
+		return 0, err
+	}
+	return len(page), nil
+}
+
+// Truncate implements vfs.File.
+func (w *walFile) Truncate(size int64) error {
+	if err := w.flush(); err != nil {
+		return err
+	}
+	if err := w.load(); err != nil {
+		return err
+	}
+	at, _ := w.place(size)
+	if r := (size - walHeader) % (walFrameHeader + max(w.pageSize, 1)); r == walFrameHeader && w.pageSize != 0 {
+		at -= walPad // ends with a frame's header
+	}
+	return w.file.Truncate(at)
+}
+
+// Size implements vfs.File.
+func (w *walFile) Size() (int64, error) {
+	if err := w.flush(); err != nil {
+		return 0, err
+	}
+	size, err := w.file.Size()
+	if err != nil || size <= walHeader {
+		return size, err
+	}
+	if err := w.load(); err != nil {
+		return 0, err
+	}
+	return w.logSize(size), nil
+}
+
+// Sync implements vfs.File.
+func (w *walFile) Sync(flags vfs.SyncFlag) error {
+	if err := w.flush(); err != nil {
+		return err
+	}
+	return w.file.Sync(flags)
+}
+
+// Close implements vfs.File.
+func (w *walFile) Close() error {
+	ferr := w.flush()
+	if err := w.file.Close(); err != nil {
+		return err
+	}
+	return ferr
+}
