@@ -1,0 +1,190 @@
+package tpcc
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/veildb/veildb/internal/bench/dsn"
+	"github.com/veildb/veildb/internal/bench/run"
+	"github.com/veildb/veildb/internal/bench/target"
+)
+
+func TestMariaDB(t *testing.T)  { testServer(t, target.MariaDB, BenchBase, HammerDB) }
+func TestPostgres(t *testing.T) { testServer(t, target.Postgres, BenchBase, Spec, HammerDB) }
+
+// testServer loads each flavor in turn, runs it on four terminals, batched and
+// not, and checks the conditions before and after.
+func testServer(t *testing.T, engine string, flavors ...Flavor) {
+	db, d := openServer(t, engine, nil)
+	ctx := context.Background()
+	for _, f := range flavors {
+		if err := Load(ctx, db, LoadConfig{Dialect: d, Flavor: f, Warehouses: 1, Seed: 1}); err != nil {
+			t.Fatal(err)
+		}
+		if err := Load(ctx, db, LoadConfig{Dialect: d, Flavor: f, Warehouses: 1, Seed: 1}); !errors.Is(err, ErrLoaded) {
+			t.Errorf("%s: second Load: %v", f, err)
+		}
+		want := 12
+		if f == HammerDB {
+			want = 9
+		}
+		if n := mustHold(t, db, d, f); n != want {
+			t.Errorf("%s: %d conditions checked after the load, want %d", f, n, want)
+		}
+		if f == BenchBase {
+			testSeedEverywhere(t, db, d)
+		}
+		if f == BenchBase && d == dsn.MySQL {
+			testStatementOrder(t, db)
+		}
+		before, err := ReadTotals(ctx, db)
+		if err != nil {
+			t.Fatal(err)
+		}
+		counted := &Counted{}
+		for _, batch := range []bool{false, true} {
+			counted.Workload = newWorkload(t, Config{Dialect: d, Flavor: f, Warehouses: 1, Terminals: 4, Batch: batch})
+			r, err := run.Load(ctx, run.LoadConfig{Workload: counted, DB: db, Terminals: 4, Seed: 1, Window: run.Window{Events: 300}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%s: %+v in %v", f, r.Tally, r.Elapsed)
+		}
+		after, err := ReadTotals(ctx, db)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range CheckTotals(before, after, counted.Commits(NewOrder), counted.Commits(Payment)) {
+			if !c.OK {
+				t.Errorf("%s: %s: %s", f, c.Name, c.Detail)
+			}
+		}
+		mustHold(t, db, d, f)
+		if err := Cleanup(ctx, db, d); err != nil {
+			t.Fatal(err)
+		}
+		if list, err := listTables(ctx, db, d); err != nil || len(list) != 0 {
+			t.Errorf("%s: Cleanup left %v, %v", f, list, err)
+		}
+	}
+}
+
+// testSeedEverywhere compares sums of a server's data with SQLite's.
+func testSeedEverywhere(t *testing.T, db *sql.DB, d dsn.Dialect) {
+	lite := copySQLite(t, BenchBase)
+	for _, q := range []struct{ server, sqlite string }{
+		{"SELECT SUM(ol_amount * ol_number) FROM order_line", "SELECT SUM(ol_amount * ol_number) / 100.0 FROM order_line"},
+		{"SELECT SUM(o_c_id * o_id) FROM oorder", "SELECT SUM(o_c_id * o_id) FROM oorder"},
+		{"SELECT SUM(c_discount * c_id) FROM customer", "SELECT SUM(c_discount * c_id) / 10000.0 FROM customer"},
+		{"SELECT SUM(s_quantity * s_i_id) FROM stock", "SELECT SUM(s_quantity * s_i_id) FROM stock"},
+	} {
+		if got, want := scalar[float64](t, db, q.server), scalar[float64](t, lite, q.sqlite); got != want {
+			t.Errorf("%s: %s gives %v, SQLite %v", d, q.server, got, want)
+		}
+	}
+	for _, q := range []string{
+		"SELECT s_data FROM stock WHERE s_i_id = 4711", "SELECT c_data FROM customer WHERE c_d_id = 7 AND c_id = 2999",
+		"SELECT ol_dist_info FROM order_line WHERE ol_d_id = 10 AND ol_o_id = 3000 AND ol_number = 5", "SELECT w_name FROM warehouse",
+	} {
+		if got, want := strings.TrimRight(scalar[string](t, db, q), " "), scalar[string](t, lite, q); got != want {
+			t.Errorf("%s: %s gives %q, SQLite %q", d, q, got, want)
+		}
+	}
+}
+
+// statementOrder is the order of BenchBase's statements as MariaDB's general
+// log shows it, each as its verb, its table and a lock.
+var statementOrder = [numKinds]string{
+	NewOrder: `^(SELECT customer, SELECT warehouse, SELECT district FOR UPDATE, UPDATE district, INSERT oorder, INSERT new_order, ` +
+		`(SELECT item, SELECT stock FOR UPDATE, ){5,15}(INSERT order_line, ){5,15}(UPDATE stock, ){5,15}COMMIT)$`,
+	Payment: `^(UPDATE warehouse, SELECT warehouse, UPDATE district, SELECT district, ` +
+		`SELECT customer, (SELECT customer, )?UPDATE customer, INSERT history, COMMIT)$`,
+	OrderStatus: `^(SELECT customer, SELECT oorder, SELECT order_line, COMMIT)$`,
+	Delivery: `^((SELECT new_order, DELETE new_order, SELECT oorder, UPDATE oorder, UPDATE order_line, ` +
+		`SELECT order_line, UPDATE customer, ){10}COMMIT)$`,
+	StockLevel: `^(SELECT district, SELECT order_line, COMMIT)$`,
+}
+
+var statementForm = regexp.MustCompile(`^(COMMIT|ROLLBACK|UPDATE|SELECT|INSERT|DELETE)(?: (?:.*?(?:FROM|INTO) )?([a-z_]+).*?)?( FOR UPDATE)?$`)
+
+// testStatementOrder runs each transaction with MariaDB's general log on.
+func testStatementOrder(t *testing.T, db *sql.DB) {
+	ctx := context.Background()
+	for _, s := range []string{"SET GLOBAL log_output = 'TABLE'", "SET GLOBAL general_log = 1"} {
+		if _, err := db.Exec(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	defer db.Exec("SET GLOBAL general_log = 0")
+	var level string
+	for kind, want := range statementOrder {
+		mix := [5]int{}
+		mix[kind] = 1
+		w := newWorkload(t, Config{Dialect: dsn.MySQL, Warehouses: 1, Terminals: 1, Mix: mix})
+		term, err := w.Terminal(ctx, db, 0, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := connectionID(t, term)
+		err = term.(*terminal).conn.QueryRowContext(ctx, "SELECT CONCAT(@@tx_isolation, ' ', @@autocommit)").Scan(&level)
+		if err != nil || level != "SERIALIZABLE OFF" {
+			t.Fatalf("the session has isolation and autocommit %s, %v", level, err)
+		}
+		if _, err := db.Exec("TRUNCATE mysql.general_log"); err != nil {
+			t.Fatal(err)
+		}
+		var tally run.Tally
+		if _, err := term.Next(ctx, &tally); err != nil || tally.Commits != 1 {
+			t.Fatalf("%s: %+v, %v", kindNames[kind], tally, err)
+		}
+		got := loggedStatements(t, db, id)
+		term.Close()
+		if uint64(len(got)) != tally.Queries {
+			t.Errorf("%s: the server saw %d statements, the tally has %d", kindNames[kind], len(got), tally.Queries)
+		}
+		joined := strings.Join(got, ", ")
+		if !regexp.MustCompile(want).MatchString(joined) {
+			t.Errorf("%s sent\n%s\nwant\n%s", kindNames[kind], joined, want)
+		}
+		lines := func(s string) int { return strings.Count(joined, s) }
+		if kind == NewOrder && !slices.Equal([]int{lines("SELECT item"), lines("SELECT stock"), lines("INSERT order_line")},
+			slices.Repeat([]int{lines("UPDATE stock")}, 3)) {
+			t.Errorf("uneven lines: %s", joined)
+		}
+	}
+}
+
+func connectionID(t *testing.T, term run.Terminal) (id int) {
+	t.Helper()
+	if err := term.(*terminal).conn.QueryRowContext(context.Background(), "SELECT CONNECTION_ID()").Scan(&id); err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// loggedStatements reads what the connection sent, in short form.
+func loggedStatements(t *testing.T, db *sql.DB, connection int) (list []string) {
+	t.Helper()
+	rows, err := db.Query("SELECT argument FROM mysql.general_log WHERE thread_id = ? AND command_type IN ('Query','Execute')", connection)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var s string
+		if err := rows.Scan(&s); err != nil {
+			t.Fatal(err)
+		}
+		m := statementForm.FindStringSubmatch(s)
+		if m == nil {
+			t.Fatalf("unexpected statement %s", s)
+		}
+		list = append(list, strings.TrimSpace(m[1]+" "+m[2])+m[3])
+	}
+	return list
+}
