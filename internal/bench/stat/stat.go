@@ -166,23 +166,51 @@ func Bootstrap(d []float64, level float64, seed uint64) (Interval, bool) {
 
 // HodgesLehmann is the median of all averages of two values of d, a value with
 // itself included: a centre that a single wild quad cannot move. It is NaN for
-// no values.
+// no values, and takes n log n time.
 func HodgesLehmann(d []float64) float64 {
-	if len(d) == 0 {
+	n := len(d)
+	if n == 0 {
 		return math.NaN()
 	}
-	walsh := make([]float64, 0, len(d)*(len(d)+1)/2)
-	for i, x := range d {
-		for _, y := range d[i:] {
-			walsh = append(walsh, (x+y)/2)
+	sorted := slices.Sorted(slices.Values(d))
+	pairs := n * (n + 1) / 2
+	return (average(sorted, (pairs+1)/2) + average(sorted, pairs/2+1)) / 2
+}
+
+// average is the k-th smallest, from 1, of the averages of two values of d,
+// which is sorted: the least number that k averages do not exceed.
+func average(d []float64, k int) float64 {
+	lo, hi := d[0], d[len(d)-1]
+	for range 200 { // more than enough to halve any float64 range to nothing
+		mid := lo + (hi-lo)/2
+		if mid <= lo || mid >= hi {
+			break
+		}
+		if countAverages(d, mid) >= k {
+			hi = mid
+		} else {
+			lo = mid
 		}
 	}
-	slices.Sort(walsh)
-	m := len(walsh) / 2
-	if len(walsh)%2 == 1 {
-		return walsh[m]
+	if countAverages(d, lo) >= k {
+		return lo
 	}
-	return (walsh[m-1] + walsh[m]) / 2
+	return hi
+}
+
+// countAverages counts the averages of two values of d, sorted, up to x.
+func countAverages(d []float64, x float64) int {
+	count, j := 0, len(d)-1
+	for i := range d {
+		for j >= i && (d[i]+d[j])/2 > x {
+			j--
+		}
+		if j < i {
+			break
+		}
+		count += j - i + 1
+	}
+	return count
 }
 
 // Disagree reports whether the bootstrap says something else than Student's

@@ -79,6 +79,20 @@ func TestPercentOfLogRatios(t *testing.T) {
 func TestHodgesLehmann(t *testing.T) {
 	near(t, "odd", HodgesLehmann([]float64{5, 1, 4, 2, 3}), 3, 0)
 	near(t, "ties", HodgesLehmann([]float64{0, 10, 0}), 2.5, 0)
+	near(t, "one value", HodgesLehmann([]float64{7}), 7, 0)
+	near(t, "a million pairs", HodgesLehmann(normals(1500, 0.25, 0.1, 5)), 0.25, 0.01)
+	for seed := range uint64(50) {
+		d := normals(1+int(seed), 0, 1, seed)
+		var all []float64
+		for i, x := range d {
+			for _, y := range d[i:] {
+				all = append(all, (x+y)/2)
+			}
+		}
+		slices.Sort(all)
+		want := (all[(len(all)-1)/2] + all[len(all)/2]) / 2
+		near(t, "against every pair", HodgesLehmann(d), want, 1e-12)
+	}
 	near(t, "one wild value", HodgesLehmann([]float64{1, 1, 1, 1, 1, 1, 1, 1, 1000}), 1, 0)
 }
 
