@@ -60,9 +60,9 @@ type Sealer struct {
 
 // A sealKey is one cell key and how many cells it has sealed.
 type sealKey struct {
-	id   keyID
-	aead *aead.Sealer
-	used atomic.Uint64
+	header [headerSize]byte
+	aead   *aead.Sealer
+	used   atomic.Uint64
 }
 
 // NewSealer returns a Sealer. It fails when the source has no current key.
@@ -86,7 +86,9 @@ func (s *Sealer) renew(old *sealKey) error {
 	if err != nil {
 		return err
 	}
-	s.key.Store(&sealKey{id: id, aead: a})
+	k := &sealKey{aead: a}
+	copy(k.header[:], append([]byte{magic, layout}, id[:]...))
+	s.key.Store(k)
 	return nil
 }
 
@@ -145,14 +147,12 @@ func (s *Sealer) Append(dst []byte, v driver.Value, label Label) ([]byte, error)
 
 func (k *sealKey) append(dst []byte, v driver.Value, size int, label Label) ([]byte, error) {
 	n := len(dst)
-	cell := headerSize + aead.Overhead + size
-	grown := slices.Grow(dst, cell+size)
+	end := n + headerSize + aead.Overhead + size
+	grown := slices.Grow(dst, end-n+size)
 	// The plaintext stands behind the place of the cell, and is wiped there.
-	plain := appendValue(grown[n+cell:n+cell:n+cell+size], v)
-	defer clear(plain)
-	out := append(grown, magic, layout)
-	out = append(out, k.id[:]...)
-	out, err := k.aead.Seal(out, plain, label.aad)
+	plain := appendValue(grown[end:end:end+size], v)
+	out, err := k.aead.Seal(append(grown, k.header[:]...), plain, label.aad)
+	clear(plain)
 	if err != nil {
 		return dst, fmt.Errorf("seal cell of %s: %w", label, err)
 	}

@@ -143,7 +143,8 @@ type protectRows struct {
 	stmt    *protectStmt
 	labels  []cells.Label // valid once started
 	started bool
-	buf     []byte // the cells of the current row
+	cells   [][]byte // of the current row; nil for NULL and what is not sealed
+	buf     []byte   // what cells are parts of
 }
 
 var (
@@ -168,9 +169,24 @@ func (r *protectRows) Plain() driver.Rows { return r.inner }
 // Next seals a row. The cells are valid until the next call. On any error no
 // value is left in dest.
 func (r *protectRows) Next(dest []driver.Value) error {
+	sealed, err := r.nextCells(dest)
+	if err != nil {
+		return err
+	}
+	for i, cell := range sealed {
+		if cell != nil {
+			dest[i] = cell
+		}
+	}
+	return nil
+}
+
+// nextCells is Next but for the cells, which it returns beside dest: a
+// revealing end in the same process need not have each put in an interface.
+func (r *protectRows) nextCells(dest []driver.Value) ([][]byte, error) {
 	err := r.inner.Next(dest)
 	if err == io.EOF {
-		return err
+		return nil, err
 	}
 	if err == nil && !r.started {
 		err = r.start(dest)
@@ -180,8 +196,9 @@ func (r *protectRows) Next(dest []driver.Value) error {
 	}
 	if err != nil {
 		clear(dest)
+		return nil, err
 	}
-	return err
+	return r.cells, nil
 }
 
 // start looks, now that the engine runs the statement and its schema cannot
@@ -199,12 +216,17 @@ func (r *protectRows) start(dest []driver.Value) error {
 		return fmt.Errorf("seal row: %w: %d, not %d", ErrShape, len(dest), s.plan.columns)
 	}
 	r.labels, r.started = s.plan.labels, true
+	if r.labels != nil {
+		r.cells = make([][]byte, len(r.labels))
+	}
 	return nil
 }
 
+// seal moves the values of sealed columns from dest to r.cells.
 func (r *protectRows) seal(dest []driver.Value) error {
 	sealer, buf := r.stmt.conn.cfg.Sealer, r.buf[:0]
 	for i := range r.labels {
+		r.cells[i] = nil
 		if r.labels[i].IsZero() || dest[i] == nil {
 			continue
 		}
@@ -213,7 +235,7 @@ func (r *protectRows) seal(dest []driver.Value) error {
 		if buf, err = sealer.Append(buf, dest[i], r.labels[i]); err != nil {
 			return err
 		}
-		dest[i] = buf[n:len(buf):len(buf)]
+		r.cells[i], dest[i] = buf[n:len(buf):len(buf)], nil
 	}
 	r.buf = buf
 	return nil

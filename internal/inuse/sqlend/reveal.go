@@ -94,7 +94,8 @@ type revealRows struct {
 	rows
 	sealed SealedRows
 	opener *cells.Opener
-	buf    []byte // the []byte values of the current row
+	cells  [][]byte // of the current row, where sealed is not in this process
+	buf    []byte   // the []byte values of the current row
 }
 
 var (
@@ -109,12 +110,9 @@ var (
 // Next opens a row. []byte values are valid until the next call. On any error
 // no value is left in dest.
 func (r *revealRows) Next(dest []driver.Value) error {
-	err := r.inner.Next(dest)
-	if err == io.EOF {
-		return err
-	}
-	if err == nil {
-		err = r.open(dest)
+	sealed, err := r.nextCells(dest)
+	if err == nil && sealed != nil {
+		err = r.open(dest, sealed)
 	}
 	if err != nil {
 		clear(dest)
@@ -122,18 +120,41 @@ func (r *revealRows) Next(dest []driver.Value) error {
 	return err
 }
 
-func (r *revealRows) open(dest []driver.Value) error {
-	labels, buf := r.sealed.Labels(), r.buf[:0]
-	if labels != nil && len(labels) != len(dest) {
-		return fmt.Errorf("reveal row: %w: %d, not %d", ErrShape, len(dest), len(labels))
+// nextCells gets a row and the cells in it.
+func (r *revealRows) nextCells(dest []driver.Value) ([][]byte, error) {
+	if near, ok := r.sealed.(*protectRows); ok {
+		return near.nextCells(dest)
 	}
-	for i := range labels {
-		if labels[i].IsZero() || dest[i] == nil {
+	if err := r.inner.Next(dest); err != nil {
+		return nil, err
+	}
+	labels := r.sealed.Labels()
+	if labels == nil {
+		return nil, nil
+	}
+	if len(labels) != len(dest) {
+		return nil, fmt.Errorf("reveal row: %w: %d, not %d", ErrShape, len(dest), len(labels))
+	}
+	r.cells = append(r.cells[:0], make([][]byte, len(dest))...)
+	for i, l := range labels {
+		if l.IsZero() || dest[i] == nil {
 			continue
 		}
 		cell, ok := dest[i].([]byte)
-		if !ok {
-			return fmt.Errorf("reveal column %s: %w", labels[i], cells.ErrTampered)
+		if !ok || cell == nil {
+			return nil, fmt.Errorf("reveal column %s: %w", l, cells.ErrTampered)
+		}
+		r.cells[i] = cell
+	}
+	return r.cells, nil
+}
+
+// open puts the values of the cells into dest.
+func (r *revealRows) open(dest []driver.Value, sealed [][]byte) error {
+	labels, buf := r.sealed.Labels(), r.buf[:0]
+	for i, cell := range sealed {
+		if cell == nil {
+			continue
 		}
 		v, grown, err := r.opener.Open(buf, cell, labels[i])
 		if err != nil {
