@@ -136,18 +136,15 @@ func (t *text) narrowTable(gap int, extras bool) *table {
 	return tab
 }
 
-// shortPair gives five-digit figures in thousands: "61.3k→61.6k".
+// shortPair gives figures of five digits in thousands: "61.3k→61.6k".
 func shortPair(p result.Pair) string {
-	short := func(x float64) string {
-		if x >= 1e4 {
-			return rate(x/1e3) + "k"
-		}
-		return rate(x)
-	}
 	if p.Baseline == 0 && p.Variant == 0 {
 		return absent
 	}
-	return short(p.Baseline) + "→" + short(p.Variant)
+	if max(p.Baseline, p.Variant) >= 1e4 {
+		return decimal(p.Baseline/1e3, 1) + "k→" + decimal(p.Variant/1e3, 1) + "k"
+	}
+	return rate(p.Baseline) + "→" + rate(p.Variant)
 }
 
 // shortVerdict keeps the first two words, which say it.
