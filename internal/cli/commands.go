@@ -6,6 +6,7 @@ import "github.com/spf13/cobra"
 // Subcommands are joined by their parent's constructor.
 func topCommands() []func(*Env) *cobra.Command {
 	return []func(*Env) *cobra.Command{
+		newBenchCommand,
 		newKeyCommand,
 		newVersionCommand,
 		newExitCodesTopic,

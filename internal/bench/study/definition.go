@@ -225,9 +225,9 @@ func (d *Definition) Narrow(c Choice) (*Definition, error) {
 	return &n, nil
 }
 
-// cells lists the comparisons of d in the order they run: for each workload
+// Cells lists the comparisons of d in the order they run: for each workload
 // and thread count the A/A control first, then the variants.
-func (d *Definition) cells() []result.Cell {
+func (d *Definition) Cells() []result.Cell {
 	var cells []result.Cell
 	for _, w := range d.Workloads {
 		for _, threads := range d.Threads {
@@ -250,4 +250,23 @@ func (d *Definition) published(workload, variant string) *result.Published {
 		}
 	}
 	return nil
+}
+
+// Config is what of d belongs in a run's header.
+func (d *Definition) Config() map[string]any {
+	workloads := make([]any, len(d.Workloads))
+	for i, w := range d.Workloads {
+		m := map[string]any{"name": w.Name, "weight": w.Weight}
+		if w.Name == "tpcc" {
+			m["flavor"], m["warehouses"] = w.Flavor, w.Warehouses
+		} else {
+			m["tables"], m["table_size"] = w.Tables, w.TableSize
+		}
+		workloads[i] = m
+	}
+	return map[string]any{
+		"engine": d.Engine, "baseline": d.Baseline, "variants": d.Variants, "threads": d.Threads,
+		"budget": d.Budget.Default.String(), "block": d.Block.String(),
+		"settings": d.Settings, "workloads": workloads,
+	}
 }

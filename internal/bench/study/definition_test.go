@@ -18,7 +18,7 @@ func TestEmbeddedStudiesParse(t *testing.T) {
 		}
 		for _, p := range d.Published {
 			found := false
-			for _, c := range d.cells() {
+			for _, c := range d.Cells() {
 				found = found || c.Workload == p.Workload && c.Variant == p.Variant && c.Published != nil
 			}
 			if !found {
@@ -82,11 +82,11 @@ func TestNarrow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := len(n.cells()); got != 4 { // A/A and tde, twice
+	if got := len(n.Cells()); got != 4 { // A/A and tde, twice
 		t.Errorf("narrowed study has %d cells, want 4", got)
 	}
-	if len(d.cells()) != 20 {
-		t.Errorf("Narrow changed its receiver: %d cells, want 20", len(d.cells()))
+	if len(d.Cells()) != 20 {
+		t.Errorf("Narrow changed its receiver: %d cells, want 20", len(d.Cells()))
 	}
 	for _, c := range []Choice{{Variants: []string{"native"}}, {Workloads: []string{"tpch"}}, {Threads: []int{0}}} {
 		if _, err := d.Narrow(c); !errors.Is(err, ErrDefinition) {
@@ -99,7 +99,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(minimal))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if d, err := Parse(data); err == nil {
-			if len(d.cells()) == 0 {
+			if len(d.Cells()) == 0 {
 				t.Error("an accepted study has no cells")
 			}
 		}

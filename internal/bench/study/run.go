@@ -44,7 +44,7 @@ const minCell = time.Second
 // everything recorded stays valid and a later Run with Prior goes on from it.
 func Run(ctx context.Context, c Config) error {
 	s := &state{Config: c, started: time.Now(), done: progressOf(c.Prior)}
-	s.cells = c.Definition.cells()
+	s.cells = c.Definition.Cells()
 	for _, cell := range s.cells {
 		if !s.done.finished(cell) {
 			s.weight += s.weightOf(cell)

@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/veildb/veildb/internal/bench/study"
+	"github.com/veildb/veildb/internal/bench/sysbench"
+	"github.com/veildb/veildb/internal/bench/target"
+)
+
+// newBenchListCommand is "veildb bench list".
+func newBenchListCommand(env *Env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List studies, workloads, engines and variants, and why some are not available here",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			l, err := benchListing()
+			if err != nil {
+				return err
+			}
+			if env.JSON {
+				return printJSON(env, l)
+			}
+			return l.print(env.Stdout)
+		},
+	}
+}
+
+// A listing is what can be measured here.
+type listing struct {
+	Studies   []listed `json:"studies"`
+	Engines   []listed `json:"engines"`
+	Variants  []listed `json:"variants"`
+	Workloads []listed `json:"workloads"`
+}
+
+// A listed thing is available unless Missing says what it lacks.
+type listed struct {
+	Name    string `json:"name"`
+	About   string `json:"about,omitempty"`
+	Missing string `json:"missing,omitempty"`
+}
+
+func benchListing() (*listing, error) {
+	l := &listing{}
+	for _, name := range study.Names() {
+		d, err := study.Find(name)
+		if err != nil {
+			return nil, err
+		}
+		l.Studies = append(l.Studies, listed{Name: name, About: d.Title})
+	}
+	l.Engines = append(l.Engines, listed{Name: "sqlite", About: "in this program"})
+	for _, name := range target.Engines() {
+		e := listed{Name: name, About: "for bench tpcc, bench sysbench and lab"}
+		if found, err := target.Find(name, ""); err != nil {
+			e.Missing = err.Error()
+		} else {
+			e.About = found.Version + ", " + e.About
+		}
+		l.Engines = append(l.Engines, e)
+	}
+	for _, name := range slices.Sorted(maps.Keys(sqliteVariants)) {
+		l.Variants = append(l.Variants, listed{Name: name, About: sqliteVariants[name]})
+	}
+	l.Workloads = append(l.Workloads, listed{Name: "tpcc", About: "flavors benchbase, spec, hammerdb"})
+	for _, name := range sysbench.Names() {
+		l.Workloads = append(l.Workloads, listed{Name: name, About: "sysbench 1.0.20"})
+	}
+	return l, nil
+}
+
+func (l *listing) print(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, part := range []struct {
+		title string
+		list  []listed
+	}{{"STUDIES", l.Studies}, {"ENGINES", l.Engines}, {"VARIANTS (sqlite)", l.Variants}, {"WORKLOADS", l.Workloads}} {
+		fmt.Fprintln(t, part.title)
+		for _, e := range part.list {
+			about := e.About
+			if e.Missing != "" {
+				about = "not available: " + e.Missing
+			}
+			fmt.Fprintf(t, "  %s\t%s\n", e.Name, about)
+		}
+		fmt.Fprintln(t)
+	}
+	return t.Flush()
+}

@@ -1,0 +1,256 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/veildb/veildb/internal/bench/report"
+	"github.com/veildb/veildb/internal/bench/result"
+	"github.com/veildb/veildb/internal/bench/run"
+	"github.com/veildb/veildb/internal/bench/study"
+	"github.com/veildb/veildb/internal/bench/summary"
+	"github.com/veildb/veildb/internal/disk"
+)
+
+// benchRun holds the options of "veildb bench run".
+type benchRun struct {
+	engine    string
+	variants  []string
+	workloads []string
+	threads   []int
+	quick     bool
+	full      bool
+	budget    time.Duration
+	out       string
+	seed      uint64
+	keep      bool
+}
+
+func newBenchRunCommand(env *Env) *cobra.Command {
+	o := &benchRun{}
+	cmd := &cobra.Command{
+		Use:   "run [STUDY]",
+		Short: "Run a study: what encryption costs, side by side",
+		Long: `Runs a study and reports it. STUDY is a name from "veildb bench list" or a YAML
+file; without one it is "embedded", which needs nothing but this program.
+
+Each variant is compared with the baseline in short alternating blocks, and so
+is a second copy of the baseline, as a control. DIR/run.jsonl keeps the records
+as they come, DIR/report.html is written at the end. A run that was interrupted
+goes on when the same command is given again with the same --out.`,
+		Example: `  veildb bench
+  veildb bench --variants tde --workloads tpcc --budget 10m
+  veildb bench run embedded --full --out results
+  veildb bench run my-study.yaml`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name := "embedded"
+			if len(args) == 1 {
+				name = args[0]
+			}
+			return o.run(cmd.Context(), env, name)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.engine, "engine", "", "`ENGINE` to measure; the study's own by default")
+	f.StringSliceVar(&o.variants, "variants", nil, "only these `VARIANTS`, comma-separated")
+	f.StringSliceVar(&o.workloads, "workloads", nil, "only these `WORKLOADS`, comma-separated")
+	f.IntSliceVar(&o.threads, "threads", nil, "terminals at once, a comma-separated `LIST`")
+	f.BoolVar(&o.quick, "quick", false, "a shorter run, with wider intervals")
+	f.BoolVar(&o.full, "full", false, "a long run, with narrow intervals")
+	f.DurationVar(&o.budget, "budget", 0, "`TIME` for the whole run, instead of the study's")
+	f.StringVar(&o.out, "out", "", "`DIR` for records and report (default veildb-STUDY-TIME)")
+	f.Uint64Var(&o.seed, "seed", 1, "`NUMBER` that data, streams and block orders come from")
+	f.BoolVar(&o.keep, "keep-data", false, "keep the databases in DIR/data")
+	cmd.MarkFlagsMutuallyExclusive("quick", "full", "budget")
+	return cmd
+}
+
+func (o *benchRun) run(ctx context.Context, env *Env, name string) error {
+	d, err := o.definition(name)
+	if err != nil {
+		return err
+	}
+	if d.Engine != "sqlite" {
+		return &Error{Code: ExitMissing, Op: "run study " + d.Name,
+			Err: fmt.Errorf("engine %s cannot be measured by a study yet", d.Engine), Hint: "see: veildb bench list"}
+	}
+	if o.out == "" {
+		o.out = fmt.Sprintf("veildb-%s-%s", d.Name, time.Now().Format("20060102-150405"))
+	}
+	if err := os.MkdirAll(o.out, 0o755); err != nil {
+		return fmt.Errorf("create result directory: %w", err)
+	}
+	lock, err := disk.Lock(filepath.Join(o.out, "lock"))
+	if err != nil {
+		return fmt.Errorf("lock result directory %s: %w", o.out, err)
+	}
+	defer lock.Close()
+	err = o.measure(ctx, env, d)
+	if errors.Is(err, context.Canceled) {
+		return &Error{Code: ExitInterrupted, Op: "run study " + d.Name, Err: errors.New("interrupted; what was measured is kept"),
+			Hint: "go on with: veildb bench run " + name + " --out " + o.out + "; or look at it with: veildb bench summary " + o.out}
+	}
+	return err
+}
+
+// definition finds the study and narrows it to what the options ask for.
+func (o *benchRun) definition(name string) (*study.Definition, error) {
+	d, err := findStudy(name)
+	if err != nil {
+		return nil, err
+	}
+	budget := o.budget
+	switch {
+	case o.budget < 0:
+		return nil, usagef("run study", "give a time such as 10m", "negative budget")
+	case o.quick:
+		budget = d.Budget.Quick
+	case o.full:
+		budget = d.Budget.Full
+	}
+	return d.Narrow(study.Choice{
+		Engine: o.engine, Variants: o.variants, Workloads: o.workloads, Threads: o.threads, Budget: budget,
+	})
+}
+
+// findStudy reads the study of a name or of a YAML file.
+func findStudy(name string) (*study.Definition, error) {
+	if !strings.HasSuffix(name, ".yaml") && !strings.HasSuffix(name, ".yml") {
+		return study.Find(name)
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, &Error{Code: ExitUsage, Op: "read study", Err: err, Hint: "see: veildb bench list"}
+	}
+	d, err := study.Parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	return d, nil
+}
+
+// measure runs the study in o.out, new or resumed, and reports it.
+func (o *benchRun) measure(ctx context.Context, env *Env, d *study.Definition) error {
+	data := filepath.Join(o.out, "data")
+	engine, err := openEmbeddedEngine(ctx, data, d.Settings)
+	if err != nil {
+		return err
+	}
+	defer engine.Close()
+	w, prior, err := o.records(ctx, d, engine)
+	if err != nil {
+		return err
+	}
+	bar := newProgress(env.Stderr)
+	err = study.Run(ctx, study.Config{
+		Definition: d, Engine: engine, Seed: o.seed, Prior: prior, Record: w.Write,
+		Progress: func(p study.Progress) { bar.update(p.Fraction, p.Label, p.Detail) },
+	})
+	bar.clear()
+	if err == nil {
+		err = w.Write(result.End{Type: result.TypeEnd, Finished: time.Now(), LoadAverage: run.LoadAverage()})
+	}
+	if err := errors.Join(err, w.Close()); err != nil {
+		return fmt.Errorf("run study %s: %w", d.Name, err)
+	}
+	if !o.keep {
+		if err := os.RemoveAll(data); err != nil {
+			return fmt.Errorf("remove benchmark data: %w", err)
+		}
+	}
+	return o.report(env)
+}
+
+// records starts the run's records, or opens those of an interrupted run.
+func (o *benchRun) records(ctx context.Context, d *study.Definition, engine *embeddedEngine) (*result.Writer, []any, error) {
+	h, err := o.header(ctx, d, engine)
+	if err != nil {
+		return nil, nil, err
+	}
+	w, err := result.Create(o.out, h)
+	if !errors.Is(err, result.ErrExists) {
+		return w, nil, err
+	}
+	w, old, err := result.Resume(o.out)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := resumable(old, h); err != nil {
+		return nil, nil, errors.Join(&Error{Code: ExitUsage, Op: "resume run in " + o.out, Err: err,
+			Hint: "choose another --out, or look at it with: veildb bench summary " + o.out}, w.Close())
+	}
+	return w, old.Records, nil
+}
+
+// resumable says why a run described by h cannot go on from old, or nil.
+func resumable(old *result.Run, h result.Header) error {
+	switch {
+	case len(result.All[result.End](old)) > 0:
+		return errors.New("it is complete")
+	case old.Header.Study != h.Study || old.Header.Seed != h.Seed:
+		return fmt.Errorf("it is of study %s with seed %d", old.Header.Study, old.Header.Seed)
+	case !reflect.DeepEqual(old.Header.Cells, h.Cells):
+		return errors.New("it compares other variants, workloads or threads")
+	}
+	return nil
+}
+
+func (o *benchRun) header(ctx context.Context, d *study.Definition, engine *embeddedEngine) (result.Header, error) {
+	e := run.Environment()
+	v, err := engine.Version(ctx)
+	if err != nil {
+		return result.Header{}, err
+	}
+	e.Version, e.Engines = version, map[string]string{d.Engine: v}
+	if e.Filesystem, err = run.FilesystemOf(o.out); err != nil {
+		return result.Header{}, err
+	}
+	return result.Header{
+		Study: d.Name, Title: d.Title, Seed: o.seed, Started: time.Now(), Environment: e,
+		Config: d.Config(), Cells: d.Cells(),
+	}, nil
+}
+
+// report sums the records up, prints the table and writes the HTML page.
+func (o *benchRun) report(env *Env) error {
+	r, err := result.ReadDir(o.out)
+	if err != nil {
+		return err
+	}
+	s := summary.Summarise(r)
+	path := filepath.Join(o.out, "report.html")
+	if err := report.WriteHTML(path, s, report.RecordsOf(r)); err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	if env.JSON {
+		return report.JSON(env.Stdout, s)
+	}
+	if err := report.Text(env.Stdout, s, terminalWidth(env.Stdout), useColor(env.Stdout)); err != nil {
+		return err
+	}
+	fmt.Fprintf(env.Stdout, "\nReport: %s\n", path)
+	if bad := failedChecks(s); bad > 0 {
+		return &Error{Code: ExitCheck, Op: "run study " + s.Study,
+			Err: fmt.Errorf("%d consistency checks did not hold", bad), Hint: "see the checks in the report"}
+	}
+	return nil
+}
+
+func failedChecks(s *result.Summary) int {
+	n := 0
+	for _, c := range s.Checks {
+		if !c.OK {
+			n++
+		}
+	}
+	return n
+}
