@@ -31,6 +31,7 @@ type page struct {
 	Machine    []string
 	Incomplete bool
 	Alarms     []string
+	Headline   string
 	Checks     []checkGroup
 	Readings   []reading
 	Sureness   []string
@@ -64,7 +65,7 @@ func HTML(w io.Writer, s *result.Summary, rec Records) error {
 	}
 	n := namingOf(s)
 	p := &page{
-		S: s, Title: title(s), Machine: machine(s), Incomplete: !s.Complete, Alarms: alarms(s), Checks: checkGroups(s), naming: n,
+		S: s, Title: title(s), Machine: machine(s), Incomplete: !s.Complete, Alarms: alarms(s), Headline: headline(s), Checks: checkGroups(s), naming: n,
 		Readings: readings(s), Sureness: sureness(s), Plan: conclusions(s),
 		Voids: rec.Voids, Config: configOf(rec.Config), Env: environmentOf(s),
 		Policy: policy(), CSS: template.CSS(pageCSS), JS: template.JS(pageJS), Data: template.JS(data),

@@ -19,6 +19,9 @@ func Markdown(w io.Writer, s *result.Summary) error {
 		m.line("> **" + mdEscape(a) + "**")
 	}
 	m.line(mdEscape(strings.Join(machine(s), " · ")) + fmt.Sprintf(" · seed %d", s.Seed))
+	if h := headline(s); h != "" {
+		m.line("**" + mdEscape(h) + "**")
+	}
 	m.list("In plain words", texts(readings(s)))
 	m.list("What to plan with", conclusions(s))
 	m.list("How sure", sureness(s))

@@ -7,47 +7,7 @@ import (
 	"strings"
 
 	"github.com/veildb/veildb/internal/bench/result"
-	"github.com/veildb/veildb/internal/bench/stat"
 )
-
-// A finding is what an interval allows to say about a row.
-type finding int
-
-const (
-	noEstimate finding = iota // too little data for an interval or a verdict
-	costs                     // the whole interval is above zero
-	unclear                   // the interval contains zero
-	gains                     // the whole interval is below zero
-)
-
-func findingOf(r result.Row) finding {
-	iv := r.OverheadPct
-	switch {
-	case iv == nil || r.Verdict == stat.NotEnoughData:
-		return noEstimate
-	case iv.Lo > 0:
-		return costs
-	case iv.Hi < 0:
-		return gains
-	}
-	return unclear
-}
-
-// Word is the finding in a word or two, for a badge.
-func (f finding) Word() string {
-	return [...]string{"not enough data", "measurable cost", "not told from zero", "faster, suspect"}[f]
-}
-
-// Effect is the finding as a caption of the estimate.
-func (f finding) Effect() string {
-	return [...]string{"no estimate", "less throughput", "less throughput, within noise,", "less throughput"}[f]
-}
-
-// Mark is a sign to go with the word.
-func (f finding) Mark() string { return [...]string{"?", "▲", "≈", "▼"}[f] }
-
-// Class is the finding as a CSS class.
-func (f finding) Class() string { return [...]string{"none", "cost", "unclear", "gain"}[f] }
 
 // A reading is what the rows of one variant say, in plain words.
 type reading struct {
@@ -214,37 +174,6 @@ func equivalence(r result.Row) string {
 	return fmt.Sprintf("The claim \"no impact beyond ± %s %%\" is not shown (90 %% interval %s).", pct(e.MarginPct), span(e.Interval))
 }
 
-// A relation says how our interval lies to a published figure.
-type relation int
-
-const (
-	unrelated relation = iota // nothing published, or no estimate
-	agrees                    // the published figure is inside the interval
-	below                     // we measured less
-	above                     // we measured more
-	blind                     // the run could not have seen an effect that small
-)
-
-func relationOf(r result.Row) relation {
-	p, iv := r.Published, r.OverheadPct
-	switch {
-	case p == nil || findingOf(r) == noEstimate:
-		return unrelated
-	case iv.Hi < p.OverheadPct:
-		return below
-	case iv.Lo > p.OverheadPct:
-		return above
-	case r.Verdict == stat.Inconclusive:
-		return blind
-	}
-	return agrees
-}
-
-func (rel relation) words() string {
-	return [...]string{"", "inside our interval", "more than measured here", "less than measured here",
-		"smaller than this run could detect, so it is neither confirmed nor refuted"}[rel]
-}
-
 func publishedWords(r result.Row) string {
 	if r.Published == nil {
 		return ""
@@ -259,129 +188,54 @@ func publishedWords(r result.Row) string {
 	return t + "."
 }
 
-// sureness says what the controls and checks allow to believe.
-func sureness(s *result.Summary) []string {
+// headline answers the question of the page in one sentence, for encryption
+// at rest and column protection on the workload that leads both. It is empty
+// if the run has neither.
+func headline(s *result.Summary) string {
 	n := namingOf(s)
-	var out, hold, fail []string
-	var widest *result.Row
-	for i, r := range s.AA {
-		switch iv, w := r.OverheadPct, n.workload(r); findingOf(r) {
-		case noEstimate:
-			out = append(out, fmt.Sprintf("The A/A control on %s has no estimate (%s), so the noise of the method is unknown there.", w, whyAbsent(r)))
-		case unclear:
-			hold = append(hold, fmt.Sprintf("%s %s %% (%s)", w, pct(iv.Est), span(*iv)))
-			if widest == nil || iv.Hi-iv.Lo > widest.OverheadPct.Hi-widest.OverheadPct.Lo {
-				widest = &s.AA[i]
-			}
-		default:
-			fail = append(fail, fmt.Sprintf("%s %s %% (%s)", w, pct(iv.Est), span(*iv)))
-		}
-	}
-	const control = "The A/A control, the baseline against a copy of itself, contains 0 as it should"
-	switch {
-	case len(hold) > 4:
-		out = append(out, fmt.Sprintf("%s in %d of %s; its widest interval is %s %% (%s). Smaller differences than that are noise.",
-			control, len(hold), plural(len(s.AA), "place"), span(*widest.OverheadPct), n.workload(*widest)))
-	case len(hold) > 0:
-		out = append(out, control+": "+strings.Join(hold, "; ")+". Smaller differences than these are noise.")
-	}
-	if len(fail) > 0 {
-		out = append(out, "The A/A control does not contain 0: "+strings.Join(fail, "; ")+". The two places differ by more than chance; trust no difference of that size.")
-	}
-	if len(s.AA) == 0 {
-		out = append(out, "There is no A/A control in this run, so the noise of the method is unknown.")
-	}
-	if n := len(s.Rows); n > 1 {
-		out = append(out, fmt.Sprintf("There are %d comparisons, each with its own 95 %% interval: expect about one interval in twenty to miss the true value.", n))
-	}
-	return append(out, checkWords(s))
-}
-
-func failedChecks(s *result.Summary) int {
-	failed := 0
-	for _, c := range s.Checks {
-		if !c.OK {
-			failed++
-		}
-	}
-	return failed
-}
-
-func checkWords(s *result.Summary) string {
-	failed := failedChecks(s)
-	switch {
-	case len(s.Checks) == 0:
-		return "No consistency check is recorded, so nothing vouches that the arms did the same work."
-	case failed > 0:
-		return fmt.Sprintf("%d of %s did not hold: do not use the figures of those arms.", failed, plural(len(s.Checks), "consistency check"))
-	}
-	return fmt.Sprintf("All %s hold: every arm did the work it was paid for.", plural(len(s.Checks), "consistency check"))
-}
-
-// conclusions says what to plan with.
-func conclusions(s *result.Summary) []string {
-	var out []string
+	var parts []string
+	var at place
+	var cols []result.Row
 	for _, rd := range readings(s) {
-		hi, known, unclearRows := math.Inf(-1), 0, 0
-		for _, r := range rd.Rows {
-			switch findingOf(r) {
-			case noEstimate:
-				continue
-			case unclear:
-				unclearRows++
-			}
-			known++
-			hi = max(hi, r.OverheadPct.Hi)
+		r := rd.Lead
+		if findingOf(r) == noEstimate || len(parts)+len(cols) > 0 && placeOf(r) != at {
+			continue
 		}
 		switch {
-		case known == 0:
-			out = append(out, variantName(rd.Variant)+": nothing can be concluded yet.")
-		case hi <= 0:
-			out = append(out, variantName(rd.Variant)+": no loss of throughput was seen.")
+		case r.Variant == "tde":
+			parts = append(parts, "encryption at rest "+costWords(r, " of throughput"))
+		case strings.HasPrefix(r.Variant, "cols"):
+			cols = append(cols, r)
 		default:
-			t := fmt.Sprintf("%s: plan for up to %s %% less throughput on workloads like these", variantName(rd.Variant), pct(hi))
-			if known < len(rd.Rows) {
-				t += fmt.Sprintf(" (%d of %d comparisons have an estimate)", known, len(rd.Rows))
-			}
-			if unclearRows > 0 {
-				t += fmt.Sprintf("; in %d of %d the cost cannot be told from zero, and a longer run would narrow it", unclearRows, known)
-			}
-			out = append(out, t+".")
+			continue
 		}
+		at = placeOf(r)
 	}
-	return out
-}
-
-// alarms are what a reader must know before any figure.
-func alarms(s *result.Summary) []string {
-	var out []string
-	if i := incomplete(s); i != "" {
-		out = append(out, i)
-	}
-	n := namingOf(s)
-	for _, r := range s.AA {
-		if f := findingOf(r); f == costs || f == gains {
-			out = append(out, fmt.Sprintf("THE A/A CONTROL FAILED on %s: two copies of %s differ by %s %% (%s). Differences of that size mean nothing in this run.",
-				n.workload(r), clean(r.Baseline), pct(r.OverheadPct.Est), span(*r.OverheadPct)))
+	switch len(cols) {
+	case 0:
+	case 1:
+		parts = append(parts, "column protection "+costWords(cols[0], ""))
+	default:
+		first, last := cols[0], cols[len(cols)-1]
+		verb := "cost"
+		if slices.ContainsFunc(cols, func(r result.Row) bool { return findingOf(r) != costs }) {
+			verb = "is estimated at"
 		}
+		parts = append(parts, fmt.Sprintf("column protection "+verb+" %s\u00a0%% (%s) to %s\u00a0%% (%s)",
+			pct(first.OverheadPct.Est), clean(first.Variant), pct(last.OverheadPct.Est), clean(last.Variant)))
 	}
-	if failed := failedChecks(s); failed > 0 {
-		out = append(out, fmt.Sprintf("%d OF %s FAILED: the figures of those arms are not valid.", failed, strings.ToUpper(plural(len(s.Checks), "check"))))
-	}
-	return out
-}
-
-// incomplete is the banner of a run that did not end as planned, "" otherwise.
-func incomplete(s *result.Summary) string {
-	if s.Complete {
+	if len(parts) == 0 {
 		return ""
 	}
-	planned, have := len(s.Rows), 0
-	for _, r := range s.Rows {
-		if findingOf(r) != noEstimate {
-			have++
-		}
+	return "On " + n.workload(result.Row{Engine: at.engine, Workload: at.workload, Threads: at.threads}) + ", " + strings.Join(parts, "; ") + "."
+}
+
+func costWords(r result.Row, of string) string {
+	switch iv := r.OverheadPct; findingOf(r) {
+	case costs:
+		return fmt.Sprintf("cost %s\u00a0%%%s", pct(iv.Est), of)
+	case gains:
+		return fmt.Sprintf("ran %s\u00a0%% faster, which it cannot cause", pct(-iv.Est))
 	}
-	return fmt.Sprintf("INCOMPLETE RUN: it was interrupted or is still going. %d of %s have an estimate so far, and every figure may still change. This is not the result of the study.",
-		have, plural(planned, "planned comparison"))
+	return fmt.Sprintf("showed no cost that can be told from zero, and at most %s\u00a0%% by its 95\u00a0%% interval", pct(r.OverheadPct.Hi))
 }

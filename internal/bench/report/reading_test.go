@@ -139,3 +139,27 @@ func TestSureness(t *testing.T) {
 		}
 	}
 }
+
+func TestHeadline(t *testing.T) {
+	tde, zero := rowOf("tde", "tpcc", 2.7, 1.9, 3.4), rowOf("tde", "tpcc", 0.3, -1, 1.6)
+	c20, c100 := rowOf("cols20", "tpcc", 3.7, 3, 4), rowOf("cols100", "tpcc", 11.6, 11, 12)
+	elsewhere := rowOf("tde", "oltp_read_write", 9, 8, 10)
+	for _, c := range []struct {
+		name string
+		rows []result.Row
+		want string
+	}{
+		{"both", []result.Row{tde, elsewhere, c20, c100}, "On TPC-C, encryption at rest cost 2.7 % of throughput; column protection cost 3.7 % (cols20) to 11.6 % (cols100)."},
+		{"one tier", []result.Row{tde, c100}, "On TPC-C, encryption at rest cost 2.7 % of throughput; column protection cost 11.6 %."},
+		{"covers zero", []result.Row{zero}, "On TPC-C, encryption at rest showed no cost that can be told from zero, and at most 1.6 % by its 95 % interval."},
+		{"different places", []result.Row{elsewhere, c100}, "On read_write, encryption at rest cost 9.0 % of throughput."},
+		{"another variant", []result.Row{rowOf("fuse", "tpcc", 1, 0.5, 2)}, ""},
+		{"nothing yet", []result.Row{{Variant: "tde", Workload: "tpcc", Verdict: stat.NotEnoughData}}, ""},
+		{"no rows", nil, ""},
+	} {
+		got := strings.ReplaceAll(headline(&result.Summary{Rows: c.rows}), "\u00a0", " ")
+		if got != c.want {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+}

@@ -17,6 +17,10 @@ func Text(w io.Writer, s *result.Summary, width int, color bool) error {
 	buf := bufio.NewWriter(w)
 	t := &text{Writer: buf, s: s, n: namingOf(s), width: max(width, 60), ink: ink(color)}
 	t.head()
+	if h := headline(s); h != "" {
+		t.println("", "")
+		t.println(sgrBold, wrap(h, t.width, ""))
+	}
 	t.rows()
 	t.controls()
 	t.list("In plain words", texts(readings(s)), "")
