@@ -177,6 +177,14 @@ func (f *file) WriteAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
+// writePair writes a and b, whole blocks, one behind the other.
+func (f *file) writePair(a, b []byte, off int64) error {
+	if err := f.create(); err != nil {
+		return err
+	}
+	return f.result(f.vol.WritePair(a, b, off))
+}
+
 // Truncate implements vfs.File. The header stays, also in an empty file.
 func (f *file) Truncate(size int64) error {
 	err := f.open()

@@ -27,9 +27,8 @@ type walFile struct {
 	file
 	pageSize int64 // 0 until the log's header was seen
 
-	pending    [walFrameHeader]byte
-	pendingOff int64 // log offset of pending; 0 if there is none
-	frame      []byte
+	pending    [walFrameHeader + walPad]byte // the padding is zero
+	pendingOff int64                         // log offset of pending; 0 if there is none
 }
 
 const (
@@ -174,11 +173,7 @@ func (w *walFile) WriteAt(p []byte, off int64) (int, error) {
 func (w *walFile) writeFrame(page []byte) (int, error) {
 	at, _ := w.place(w.pendingOff)
 	w.pendingOff = 0
-	w.frame = append(w.frame[:0], w.pending[:]...)
-	w.frame = append(w.frame, make([]byte, walPad)...)
-	w.frame = append(w.frame, page...)
-	defer clear(w.frame)
-	if _, err := w.file.WriteAt(w.frame, at); err != nil {
+	if err := w.writePair(w.pending[:], page, at); err != nil {
 		return 0, err
 	}
 	return len(page), nil
