@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/veildb/veildb/internal/bench/dsn"
+	"github.com/veildb/veildb/internal/bench/tpcc"
 	"github.com/veildb/veildb/internal/keys/keyring"
 	"github.com/veildb/veildb/internal/keys/kms"
 )
@@ -71,6 +73,12 @@ var mappings = []mapping{
 	{keyring.ErrCorrupt, ExitDamaged, "restore it from a backup; KEYFILE.prev is the generation before"},
 	{kms.ErrInsecure, ExitMissing, "make it a regular file of the right owner: chmod 600 FILE"},
 	{kms.ErrUnknown, ExitUsage, "see the providers in: veildb key init --help"},
+	{dsn.ErrPassword, ExitUsage, "leave it out; use --password-file FILE, " + passwordEnv + " or the prompt"},
+	{dsn.ErrSyntax, ExitUsage, "see the forms of a DSN in: veildb bench tpcc --help"},
+	{tpcc.ErrNotEmpty, ExitUsage, "name an empty database; nothing was changed"},
+	{tpcc.ErrLoaded, ExitUsage, "use it as it is, or run: veildb bench tpcc cleanup --dsn …"},
+	{tpcc.ErrHalfLoaded, ExitUsage, "run: veildb bench tpcc cleanup --dsn …, then prepare"},
+	{tpcc.ErrNotLoaded, ExitUsage, "run: veildb bench tpcc prepare --dsn …"},
 }
 
 // exitCode finds the code and hint for err.

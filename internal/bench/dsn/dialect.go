@@ -199,3 +199,20 @@ func (d Dialect) ServerVersion(ctx context.Context, db *sql.DB) (engine, version
 	}
 	return engine, version, nil
 }
+
+// IsAccessDenied reports whether the server refused the user or the password:
+// MySQL 1045, 1044 and 1698, PostgreSQL 28P01 and 28000.
+func (d Dialect) IsAccessDenied(err error) bool {
+	switch d {
+	case MySQL:
+		n := mysqlNumber(err)
+		return n == 1044 || n == 1045 || n == 1698
+	case Postgres:
+		state := sqlState(err)
+		return state == "28P01" || state == "28000"
+	}
+	return false
+}
+
+// IsBusy reports whether another process holds a lock on the SQLite database.
+func (d Dialect) IsBusy(err error) bool { return d == SQLite && d.IsSerializationFailure(err) }

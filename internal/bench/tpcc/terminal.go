@@ -195,11 +195,10 @@ func (t *terminal) prepare(ctx context.Context) error {
 
 // session is the statements that set a connection up.
 func (t *terminal) session() (s []string) {
-	level := t.config.Isolation
-	if level == "" && t.profile.serializable {
-		level = Serializable
+	level := ""
+	if t.config.Isolation != "" || t.profile.serializable {
+		level = strings.ToUpper(strings.ReplaceAll(t.Isolation(), "-", " "))
 	}
-	level = strings.ToUpper(strings.ReplaceAll(level, "-", " "))
 	switch t.config.Dialect {
 	case dsn.SQLite:
 		s = []string{"PRAGMA foreign_keys = ON"}

@@ -110,3 +110,19 @@ func (w *Workload) Name() string { return "tpcc" }
 
 // Kinds names the transaction types.
 func (w *Workload) Kinds() []string { return kindNames }
+
+// Flavor is the flavor run.
+func (w *Workload) Flavor() Flavor { return w.config.Flavor }
+
+// Isolation is the isolation level transactions run at.
+func (w *Workload) Isolation() string {
+	switch {
+	case w.config.Dialect == dsn.SQLite:
+		return Serializable
+	case w.config.Isolation != "":
+		return w.config.Isolation
+	case w.profile.serializable:
+		return Serializable
+	}
+	return "the server's default isolation"
+}
