@@ -8,6 +8,8 @@ func topCommands() []func(*Env) *cobra.Command {
 	return []func(*Env) *cobra.Command{
 		newBenchCommand,
 		newKeyCommand,
+		newLabCommand,
+		newVolumeCommand,
 		newVersionCommand,
 		newExitCodesTopic,
 	}

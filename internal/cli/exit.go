@@ -5,7 +5,11 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/veildb/veildb/internal/atrest/sqlvfs"
+	"github.com/veildb/veildb/internal/atrest/volume"
 	"github.com/veildb/veildb/internal/bench/dsn"
+	"github.com/veildb/veildb/internal/bench/sysbench"
+	"github.com/veildb/veildb/internal/bench/target"
 	"github.com/veildb/veildb/internal/bench/tpcc"
 	"github.com/veildb/veildb/internal/keys/keyring"
 	"github.com/veildb/veildb/internal/keys/kms"
@@ -73,12 +77,35 @@ var mappings = []mapping{
 	{keyring.ErrCorrupt, ExitDamaged, "restore it from a backup; KEYFILE.prev is the generation before"},
 	{kms.ErrInsecure, ExitMissing, "make it a regular file of the right owner: chmod 600 FILE"},
 	{kms.ErrUnknown, ExitUsage, "see the providers in: veildb key init --help"},
+	{sqlvfs.ErrNotEncrypted, ExitUsage, "open it without a key, or encrypt it with: veildb volume convert --in FILE --out NEWFILE --key KEYFILE"},
+	{sqlvfs.ErrEncrypted, ExitKey, "name its key file: sqlite:FILE?key=KEYFILE"},
+	{sqlvfs.ErrNotADatabase, ExitUsage, "name a SQLite database"},
+	{sqlvfs.ErrBusy, ExitBusy, "close the programs that use it, then run the same command again"},
+	{volume.ErrWrongKey, ExitKey, "the key file belongs to other data; name the one it was encrypted with"},
+	{volume.ErrUnknownKey, ExitKey, "restore a key file that is at least as new as the data"},
+	{volume.ErrUnsupported, ExitMissing, "use the version of veildb that wrote it, or a newer one"},
+	{volume.ErrMismatch, ExitDamaged, "a log or journal of another database lies beside it; restore the pair from one backup"},
+	{volume.ErrTruncated, ExitDamaged, "restore it from a backup"},
+	{volume.ErrCorrupt, ExitDamaged, "restore it from a backup"},
+	{volume.ErrNotOurs, ExitUsage, "name a file that veildb encrypted"},
 	{dsn.ErrPassword, ExitUsage, "leave it out; use --password-file FILE, " + passwordEnv + " or the prompt"},
 	{dsn.ErrSyntax, ExitUsage, "see the forms of a DSN in: veildb bench tpcc --help"},
 	{tpcc.ErrNotEmpty, ExitUsage, "name an empty database; nothing was changed"},
 	{tpcc.ErrLoaded, ExitUsage, "use it as it is, or run: veildb bench tpcc cleanup --dsn …"},
 	{tpcc.ErrHalfLoaded, ExitUsage, "run: veildb bench tpcc cleanup --dsn …, then prepare"},
 	{tpcc.ErrNotLoaded, ExitUsage, "run: veildb bench tpcc prepare --dsn …"},
+	{sysbench.ErrUnknownWorkload, ExitUsage, "see: veildb bench list"},
+	{sysbench.ErrOption, ExitUsage, "see: veildb bench sysbench --help"},
+	{sysbench.ErrTableExists, ExitUsage, "use it as it is, or run: veildb bench sysbench WORKLOAD cleanup --dsn …"},
+	{sysbench.ErrPreparedLimit, ExitUsage, "use --db-ps-mode=disable, or raise max_prepared_stmt_count"},
+	{sysbench.ErrForcedShutdown, ExitFailure, "look for what its statements wait for"},
+	{target.ErrUnknownEngine, ExitUsage, "see: veildb lab list"},
+	{target.ErrNotInstalled, ExitMissing, "see: veildb lab list"},
+	{target.ErrNotPermitted, ExitMissing, "name a directory below /tmp, or run as another user"},
+	{target.ErrForeignDir, ExitUsage, "name an empty directory, or one of an earlier lab server of this engine"},
+	{target.ErrBusy, ExitBusy, "stop it with: veildb lab down, or choose another --name or --dir"},
+	{target.ErrSetting, ExitUsage, "see --set in: veildb lab up --help"},
+	{target.ErrStart, ExitFailure, "see what its log says above"},
 }
 
 // exitCode finds the code and hint for err.

@@ -69,7 +69,7 @@ func (w *Workload) Run(ctx context.Context, db *sql.DB, c RunConfig) (*Report, e
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
-	w.watched = len(c.Checkpoints) > 0 || c.Rate > 0
+	w.watched.Store(len(c.Checkpoints) > 0 || c.Rate > 0)
 	if err := w.CheckLimits(ctx, db); err != nil {
 		return nil, err
 	}

@@ -163,13 +163,13 @@ func (s *Stretch) Text(w io.Writer) {
 	fmt.Fprintf(w, "    %-36s %d\n", "total number of events:", s.Events)
 
 	l := s.Latency
-	line := func(name string, ms float64) { fmt.Fprintf(w, "         %-29s %15.2f\n", name+":", ms) }
+	line := func(name string, ms float64) { fmt.Fprintf(w, "         %-29s %14.2f\n", name+":", ms) }
 	fmt.Fprintf(w, "\nLatency (ms):\n")
 	line("min", l.Min)
 	line("avg", l.Avg)
 	line("max", l.Max)
 	if l.Which == 0 {
-		fmt.Fprintf(w, "         %-29s %15s\n", "percentile stats:", "disabled")
+		fmt.Fprintf(w, "         %-29s %14s\n", "percentile stats:", "disabled")
 	} else {
 		line(fmt.Sprintf("%dth percentile", l.Which), l.Percentile)
 	}

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/veildb/veildb/internal/bench/dsn"
 	"github.com/veildb/veildb/internal/bench/run"
@@ -32,7 +33,7 @@ type Workload struct {
 	dialect dsn.Dialect
 	dist    distribution
 	ignore  map[string]bool
-	watched bool // terminals time themselves, for reports while they run
+	watched atomic.Bool // new terminals time themselves, for reports while they run
 
 	mu     sync.Mutex
 	counts []*counters // guarded by mu: one for each terminal ever opened

@@ -27,11 +27,12 @@ type terminal struct {
 	conn *sql.Conn
 	rng  rng
 
-	ctx   context.Context // of the event under way
-	dc    driver.Conn     // valid inside conn.Raw
-	event func(any) error // made once: a method value allocates
-	open  bool            // between BEGIN and COMMIT
-	sent  uint64          // statements of the call under way
+	ctx     context.Context // of the event under way
+	dc      driver.Conn     // valid inside conn.Raw
+	event   func(any) error // made once: a method value allocates
+	open    bool            // between BEGIN and COMMIT
+	sent    uint64          // statements of the call under way
+	watched bool            // see Workload.watched
 
 	stmts  [kinds][]stmt // by table - 1; nil when not prepared
 	counts *counters
@@ -52,11 +53,12 @@ func (w *Workload) Terminal(ctx context.Context, db *sql.DB, n int, seed uint64)
 	width := max(4, w.o.RandomPoints, 2*w.o.NumberOfRanges)
 	t := &terminal{
 		w: w, o: &w.o, n: n, db: db,
-		rng:    newRNG(seed, uint64(n)),
-		counts: w.newCounters(),
-		args:   make([]driver.NamedValue, width),
-		vals:   make([]any, width),
-		dest:   make([]driver.Value, 4),
+		rng:     newRNG(seed, uint64(n)),
+		counts:  w.newCounters(),
+		watched: w.watched.Load(),
+		args:    make([]driver.NamedValue, width),
+		vals:    make([]any, width),
+		dest:    make([]driver.Value, 4),
 	}
 	for i := range t.args {
 		t.args[i].Ordinal = i + 1
@@ -129,7 +131,7 @@ func (t *terminal) prepareOne(ctx context.Context, dc driver.Conn, k kind, table
 // the run.
 func (t *terminal) Next(ctx context.Context, tally *run.Tally) (int, error) {
 	t.ctx, t.sent = ctx, 0
-	if t.w.watched {
+	if t.watched {
 		t.counts.busy.Store(true)
 		start := time.Now()
 		defer func() {

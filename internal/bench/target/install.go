@@ -116,3 +116,10 @@ func compareVersions(a, b string) int {
 		return cmp.Compare(m, n)
 	})
 }
+
+// Installed is the version of the engine that Find finds, without a place to
+// look in.
+func Installed(_ context.Context, engineName string) (version string, err error) {
+	in, err := Find(engineName, "")
+	return in.Version, err
+}

@@ -60,6 +60,15 @@ func (st State) DSN() string {
 	return u.String()
 }
 
+// TCPDSN is the server's database over loopback, or "" if it has no port.
+func (st State) TCPDSN() string {
+	if st.Addr == "" {
+		return ""
+	}
+	u := url.URL{Scheme: engines[st.Engine].scheme(), User: url.User(st.User), Host: st.Addr, Path: "/" + st.Database}
+	return u.String()
+}
+
 // escapePath is a query escape that leaves slashes readable.
 func escapePath(p string) string { return strings.ReplaceAll(url.QueryEscape(p), "%2F", "/") }
 
@@ -128,7 +137,7 @@ func readState(dir string) (State, error) {
 	if err := json.Unmarshal(b, &st); err != nil {
 		return State{}, fmt.Errorf("read state: %w", err)
 	}
-	if st.Format != markerFormat || st.Dir != dir {
+	if st.Format != markerFormat || st.Dir != dir || engines[st.Engine] == nil {
 		return State{}, errors.New("read state: it belongs to another directory or version")
 	}
 	return st, nil

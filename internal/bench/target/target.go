@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -307,13 +306,7 @@ func (s *Server) DSNFor(user, database string) string {
 }
 
 // TCPDSN is the server's database over loopback, or "" without Config.TCP.
-func (s *Server) TCPDSN() string {
-	if s.addr == "" {
-		return ""
-	}
-	u := url.URL{Scheme: s.eng.scheme(), User: url.User(s.User()), Host: s.addr, Path: "/" + s.cfg.Database}
-	return u.String()
-}
+func (s *Server) TCPDSN() string { return s.State().TCPDSN() }
 
 // PID is the main process, PIDs that and every process below it.
 func (s *Server) PID() int    { return s.proc.pid }
