@@ -9,6 +9,7 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -19,6 +20,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ncruces/go-sqlite3"
 	sqlitedriver "github.com/ncruces/go-sqlite3/driver"
 	"github.com/ncruces/go-sqlite3/vfs"
 
@@ -79,7 +81,8 @@ func Open(path string, opts Options) (*sql.DB, error) {
 // Connecting with Keys returns volume.ErrWrongKey, ErrUnknownKey, ErrCorrupt,
 // ErrTruncated, ErrNotOurs or ErrMismatch, all before a byte of content is
 // touched, or ErrNotEncrypted for a plain database; without Keys it returns
-// ErrEncrypted for an encrypted one.
+// ErrEncrypted for an encrypted one and, when the first statement touches the
+// file, ErrNotADatabase.
 func Connector(path string, opts Options) (driver.Connector, error) {
 	c := &connector{path: path, plain: opts.Keys == nil}
 	var name string
@@ -115,6 +118,9 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 		return nil, fmt.Errorf("open database %s: %w", c.path, ErrEncrypted)
 	}
 	conn, err := c.base.Connect(ctx)
+	if errors.Is(err, sqlite3.NOTADB) {
+		err = fmt.Errorf("%w: %w", ErrNotADatabase, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open database %s: %w", c.path, err)
 	}
@@ -140,6 +146,9 @@ func isEncrypted(path string) bool {
 	_, err = io.ReadFull(f, b)
 	return err == nil && volume.IsEncrypted(b)
 }
+
+// keepMode as a JournalMode leaves the mode of the database as it is.
+const keepMode = "keep"
 
 // fileURI writes path and opts as the driver's data source name, to be opened
 // through the VFS vfsName unless it is empty.
@@ -196,7 +205,7 @@ func (o *Options) pragmas() ([]string, error) {
 	if o.PageSize != 0 {
 		number("page_size", o.PageSize)
 	}
-	if !o.ReadOnly { // reading the mode from the file needs no pragma
+	if !o.ReadOnly && o.JournalMode != keepMode { // the file tells the mode
 		word("journal_mode", o.JournalMode, "wal", "wal", "delete", "truncate", "persist", "memory", "off")
 	}
 	word("synchronous", o.Synchronous, "full", "full", "normal", "extra", "off")

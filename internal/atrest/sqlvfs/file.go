@@ -75,13 +75,14 @@ func (f *file) result(err error) error {
 		f.lower.err = nil
 		return lower
 	}
-	switch {
-	case errors.Is(err, volume.ErrCorrupt), errors.Is(err, volume.ErrTruncated), errors.Is(err, volume.ErrMismatch):
-		return vfs.SystemError(err, sqlite3.CORRUPT)
-	case errors.Is(err, volume.ErrNotOurs), errors.Is(err, volume.ErrUnsupported):
-		return vfs.SystemError(err, sqlite3.NOTADB)
+	// Only for results of the IOERR family does the driver keep the cause.
+	code := sqlite3.IOERR_BADKEY
+	for _, damage := range []error{volume.ErrCorrupt, volume.ErrTruncated, volume.ErrMismatch, volume.ErrNotOurs, volume.ErrUnsupported} {
+		if errors.Is(err, damage) {
+			code = sqlite3.IOERR_CORRUPTFS
+		}
 	}
-	return vfs.SystemError(err, sqlite3.IOERR_BADKEY)
+	return vfs.SystemError(err, code)
 }
 
 // open opens the volume file below if it has a header by now.

@@ -157,4 +157,6 @@ var (
 	ErrNotEncrypted = errors.New("the database is not encrypted")
 	// ErrEncrypted: an encrypted database was opened without a key.
 	ErrEncrypted = errors.New("the database is encrypted")
+	// ErrNotADatabase: the file is no SQLite database, plain or encrypted.
+	ErrNotADatabase = errors.New("not a SQLite database")
 )

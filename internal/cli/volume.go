@@ -1,0 +1,14 @@
+package cli
+
+import "github.com/spf13/cobra"
+
+func newVolumeCommand(env *Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "volume",
+		Short: "Encrypt data at rest",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newVolumeConvertCommand(env))
+	return cmd
+}
