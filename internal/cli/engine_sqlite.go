@@ -140,6 +140,16 @@ func (e *embeddedEngine) Dataset(ctx context.Context, name string, fill func(con
 // Open copies the original and opens the copy under variant.
 func (e *embeddedEngine) Open(ctx context.Context, dataset, variant, arm string) (*study.Database, error) {
 	source, options := e.original(dataset), e.options
+	if variant == "tde" {
+		twin := filepath.Join(e.dir, dataset+".tde.db")
+		if _, err := os.Stat(twin); errors.Is(err, fs.ErrNotExist) {
+			c := sqlvfs.Conversion{Source: source, Target: twin, TargetKeys: e.ring}
+			if err := c.Run(ctx); err != nil {
+				return nil, fmt.Errorf("encrypt copy: %w", err)
+			}
+		}
+		source, options.Keys = twin, e.ring
+	}
 	path := filepath.Join(e.dir, arm+".db")
 	if err := errors.Join(removeDatabase(path), copyFile(source, path)); err != nil {
 		return nil, err
