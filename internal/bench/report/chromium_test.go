@@ -9,17 +9,17 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 )
 
-// Widths at which the page is tried: a small phone, a phone, a tablet, a
-// window, a wide window; and the two that matter most.
-var (
-	allWidths = []int{320, 375, 768, 1240, 1680}
-	twoWidths = []int{375, 1240}
-)
+// A frame shows a page at a width.
+type frame struct {
+	page  string
+	width int
+}
 
 // browser finds Chromium. In CI it must be there.
 func browser(t *testing.T) string {
@@ -58,8 +58,9 @@ func dump(t *testing.T, path string, args ...string) (dom, log string) {
 
 var findingsElement = regexp.MustCompile(`(?s)<pre id="findings">(.*?)</pre>`)
 
-// try opens the page at every width and returns the harness's findings.
-func try(t *testing.T, page, scheme string, widths []int) []string {
+// try opens the frames in one window of the given colour scheme and returns
+// the harness's findings.
+func try(t *testing.T, scheme string, frames []frame) []string {
 	t.Helper()
 	harness, err := os.ReadFile("testdata/harness.js")
 	if err != nil {
@@ -67,8 +68,8 @@ func try(t *testing.T, page, scheme string, widths []int) []string {
 	}
 	var b strings.Builder
 	b.WriteString("<!DOCTYPE html><meta charset=utf-8><body>")
-	for _, w := range widths {
-		fmt.Fprintf(&b, `<iframe style="border:0;width:%dpx;height:900px" srcdoc="%s"></iframe>`, w, html.EscapeString(page))
+	for i, f := range frames {
+		fmt.Fprintf(&b, `<iframe name="%d" style="border:0;width:%dpx;height:900px" srcdoc="%s"></iframe>`, i, f.width, html.EscapeString(f.page))
 	}
 	fmt.Fprintf(&b, "<script>%s</script>", harness)
 	path := filepath.Join(t.TempDir(), "harness.html")
@@ -90,29 +91,39 @@ func try(t *testing.T, page, scheme string, widths []int) []string {
 	return lines
 }
 
+// TestPageInChromium tries the page from a small phone to a wide window.
 func TestPageInChromium(t *testing.T) {
 	browser(t)
-	for _, c := range []struct {
-		page, scheme string
-		widths       []int
-	}{
-		{"whole", "light", allWidths}, {"incomplete", "dark", twoWidths}, {"many cells", "light", twoWidths},
-		{"hostile", "dark", twoWidths}, {"noisy", "light", []int{320}}, {"long", "light", []int{375}},
+	type shown struct {
+		page  string
+		width int
+	}
+	for scheme, cases := range map[string][]shown{
+		"light": {{"whole", 320}, {"whole", 375}, {"whole", 768}, {"whole", 1240}, {"whole", 1680}, {"many cells", 375}, {"noisy", 320}, {"long", 1240}},
+		"dark":  {{"incomplete", 375}, {"incomplete", 1240}, {"hostile", 375}, {"empty", 375}},
 	} {
-		t.Run(c.page+" "+c.scheme, func(t *testing.T) {
+		t.Run(scheme, func(t *testing.T) {
+			var frames []frame
+			for _, c := range cases {
+				frames = append(frames, frame{pageOf(t, pageCases[c.page]()), c.width})
+			}
 			seen := 0
-			for _, l := range try(t, pageOf(t, pageCases[c.page]()), c.scheme, c.widths) {
-				if strings.HasPrefix(l, "seen ") {
-					if !strings.HasSuffix(l, c.scheme) {
-						t.Errorf("wrong scheme: %s", l)
-					}
+			for _, l := range try(t, scheme, frames) {
+				switch i, what, _ := strings.Cut(l, " "); {
+				case what == "seen "+scheme:
 					seen++
-				} else if l != "" {
+				case strings.HasPrefix(l, "console: "):
 					t.Error(l)
+				default:
+					k, err := strconv.Atoi(i)
+					if err != nil {
+						t.Fatalf("unexpected finding %q", l)
+					}
+					t.Errorf("%s at %d px: %s", cases[k].page, cases[k].width, what)
 				}
 			}
-			if seen != len(c.widths) {
-				t.Errorf("the page was seen at %d widths, want %d", seen, len(c.widths))
+			if seen != len(cases) {
+				t.Errorf("%d pages were seen, want %d", seen, len(cases))
 			}
 		})
 	}
@@ -124,10 +135,10 @@ func TestHarnessFindsFaults(t *testing.T) {
 	browser(t)
 	page := pageOf(t, newFixture(7, 8))
 	page = strings.Replace(page, "</h1>", `</h1><p style="color:#999">faint</p><div style="width:1700px">wide</div>`, 1)
-	page = strings.Replace(page, "</style>", ".chart .tick{font-size:40px!important}</style>", 1)
+	page = strings.Replace(page, "</style>", ".chart .tick{font-size:40px!important}.chart .axis{font-size:4px!important}</style>", 1)
 	page = strings.Replace(page, "</body>", "<script>alert(1)</script></body>", 1)
-	all := strings.Join(try(t, page, "light", twoWidths), "\n")
-	for _, want := range []string{"contrast 2.", "px wide", "overlaps", "leaves the picture", "console: ", "Content Security Policy"} {
+	all := strings.Join(try(t, "light", []frame{{page, 375}}), "\n")
+	for _, want := range []string{"contrast 2.", "px wide", "overlaps", "leaves the picture", " is 3.9 px", "console: ", "Content Security Policy"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("the harness misses a planted fault: no %q in\n%s", want, all)
 		}

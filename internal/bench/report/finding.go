@@ -35,7 +35,7 @@ func (f finding) Word() string {
 
 // Effect is the finding as a caption of the estimate.
 func (f finding) Effect() string {
-	return [...]string{"no estimate", "less throughput", "less throughput, within noise,", "less throughput"}[f]
+	return [...]string{"no estimate", "less throughput", "less throughput is possible", "less throughput"}[f]
 }
 
 // Mark is a sign to go with the word.
@@ -72,5 +72,5 @@ func relationOf(r result.Row) relation {
 
 func (rel relation) words() string {
 	return [...]string{"", "inside our interval", "more than measured here", "less than measured here",
-		"smaller than this run could detect, so it is neither confirmed nor refuted"}[rel]
+		"too small for this run to see"}[rel]
 }

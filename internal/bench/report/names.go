@@ -47,6 +47,16 @@ func engineName(e string) string {
 	return clean(e)
 }
 
+// engineVersion is "SQLite 3.51.0", whether or not the version names the
+// engine itself.
+func engineVersion(engine, version string) string {
+	name, version := engineName(engine), clean(version)
+	if strings.HasPrefix(strings.ToLower(version), strings.ToLower(name)) {
+		return version
+	}
+	return name + " " + version
+}
+
 // workloadName is "TPC-C" for tpcc and the script's own name for sysbench.
 func workloadName(w string) string {
 	w = clean(w)

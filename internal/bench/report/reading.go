@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -54,11 +55,11 @@ func lead(rows []result.Row) result.Row {
 	return best
 }
 
-// worst is the row with the highest estimate, nil if none has one.
+// worst is the row with the highest cost that is told from zero, nil if none is.
 func worst(rows []result.Row) *result.Row {
 	var w *result.Row
 	for i, r := range rows {
-		if findingOf(r) != noEstimate && (w == nil || r.OverheadPct.Est > w.OverheadPct.Est) {
+		if findingOf(r) == costs && (w == nil || r.OverheadPct.Est > w.OverheadPct.Est) {
 			w = &rows[i]
 		}
 	}
@@ -67,8 +68,10 @@ func worst(rows []result.Row) *result.Row {
 
 func (n naming) describe(rd reading) string {
 	text := variantName(rd.Variant) + " " + n.effect(rd.Lead) + "."
-	if e := equivalence(rd.Lead); e != "" {
-		text += " " + e
+	for _, more := range []string{processorWords(rd.Lead), equivalence(rd.Lead)} {
+		if more != "" {
+			text += " " + more
+		}
 	}
 	if p := publishedWords(rd.Lead); p != "" {
 		text += " " + p
@@ -81,7 +84,11 @@ func (n naming) describe(rd reading) string {
 		for _, r := range others {
 			parts = append(parts, n.brief(r))
 		}
-		text += " Elsewhere: " + strings.Join(parts, "; ") + "."
+		if slices.ContainsFunc(others, func(r result.Row) bool { return findingOf(r) != unclear }) {
+			text += " Elsewhere: " + strings.Join(parts, "; ") + "."
+		} else {
+			text += " Elsewhere nothing is told from zero either: " + strings.ReplaceAll(strings.Join(parts, "; "), ", not told from zero", "") + "."
+		}
 	default:
 		text += n.across(others)
 	}
@@ -105,7 +112,7 @@ func (n naming) effect(r result.Row) string {
 		return fmt.Sprintf("ran %s %% faster%s on %s (95 %% interval %s); protection cannot make a database faster, so suspect an imbalance between the arms",
 			pct(-iv.Est), against, w, span(result.Interval{Lo: -iv.Hi, Hi: -iv.Lo}))
 	case unclear:
-		return fmt.Sprintf("showed no cost on %s%s that this run can tell from zero: %s %% (95 %% interval %s). That is not proof of no cost: up to %s %% is compatible with the data",
+		return fmt.Sprintf("showed no cost on %s%s that this run can tell from zero: %s %% (95 %% interval %s), so a cost of up to %s %% is possible",
 			throughput, against, pct(iv.Est), span(*iv), pct(iv.Hi))
 	}
 	return "has no estimate for " + w + ": " + whyAbsent(r)
@@ -161,18 +168,36 @@ func whyAbsent(r result.Row) string {
 	return "not enough data, " + plural(r.Quads, "quad")
 }
 
+// processorWords says what a transaction costs in processor time, if that is
+// told from zero.
+func processorWords(r result.Row) string {
+	iv := r.CPUUSPerTx.OverheadPct
+	switch {
+	case iv == nil || findingOf(r) == noEstimate || iv.Lo <= 0 && iv.Hi >= 0:
+		return ""
+	case iv.Lo > 0:
+		return fmt.Sprintf("A transaction took %s %% more processor time (%s).", pct(iv.Est), span(*iv))
+	}
+	return fmt.Sprintf("A transaction took %s %% less processor time (%s).", pct(-iv.Est), span(result.Interval{Lo: -iv.Hi, Hi: -iv.Lo}))
+}
+
+// equivalence says whether a claim of "no impact" holds, where somebody could
+// have made it.
 func equivalence(r result.Row) string {
 	e := r.Equivalence
 	switch {
-	case e == nil:
+	case e == nil || findingOf(r) == noEstimate:
 		return ""
-	case findingOf(r) != unclear && !e.Holds && math.Abs(r.OverheadPct.Est) > e.MarginPct:
-		return "" // nobody would claim it
 	case e.Holds:
-		return fmt.Sprintf("The claim \"no impact beyond ± %s %%\" holds (90 %% interval %s).", pct(e.MarginPct), span(e.Interval))
+		return fmt.Sprintf("The claim \"no impact beyond ± %s %%\" holds (90 %% interval %s).", pct(e.MarginPct), span(e.Interval))
+	case math.Abs(r.OverheadPct.Est) > e.MarginPct || blunt(r, e.MarginPct):
+		return "" // refuted, or out of sight: said already
 	}
-	return fmt.Sprintf("The claim \"no impact beyond ± %s %%\" is not shown (90 %% interval %s).", pct(e.MarginPct), span(e.Interval))
+	return fmt.Sprintf("The claim \"no impact beyond ± %s %%\" is not shown (90 %% interval %s).", pct(e.MarginPct), span(e.Interval))
 }
+
+// blunt reports whether the run could not have seen an effect of pct percent.
+func blunt(r result.Row, pct float64) bool { return r.MDEPct != nil && *r.MDEPct > pct }
 
 func publishedWords(r result.Row) string {
 	if r.Published == nil {
@@ -188,54 +213,75 @@ func publishedWords(r result.Row) string {
 	return t + "."
 }
 
+// noisyPct is the effect a run must be able to see for its headline to speak
+// of the cost and not of the noise.
+const noisyPct = 5
+
 // headline answers the question of the page in one sentence, for encryption
 // at rest and column protection on the workload that leads both. It is empty
 // if the run has neither.
 func headline(s *result.Summary) string {
-	n := namingOf(s)
-	var parts []string
-	var at place
-	var cols []result.Row
+	var tde, cols []result.Row
+	var at *result.Row
 	for _, rd := range readings(s) {
 		r := rd.Lead
-		if findingOf(r) == noEstimate || len(parts)+len(cols) > 0 && placeOf(r) != at {
+		if findingOf(r) == noEstimate || at != nil && placeOf(r) != placeOf(*at) {
 			continue
 		}
 		switch {
 		case r.Variant == "tde":
-			parts = append(parts, "encryption at rest "+costWords(r, " of throughput"))
+			tde = append(tde, r)
 		case strings.HasPrefix(r.Variant, "cols"):
 			cols = append(cols, r)
 		default:
 			continue
 		}
-		at = placeOf(r)
+		at = &r
 	}
-	switch len(cols) {
-	case 0:
-	case 1:
-		parts = append(parts, "column protection "+costWords(cols[0], ""))
-	default:
-		first, last := cols[0], cols[len(cols)-1]
-		verb := "cost"
-		if slices.ContainsFunc(cols, func(r result.Row) bool { return findingOf(r) != costs }) {
-			verb = "is estimated at"
-		}
-		parts = append(parts, fmt.Sprintf("column protection "+verb+" %s\u00a0%% (%s) to %s\u00a0%% (%s)",
-			pct(first.OverheadPct.Est), clean(first.Variant), pct(last.OverheadPct.Est), clean(last.Variant)))
-	}
-	if len(parts) == 0 {
+	if at == nil {
 		return ""
 	}
-	return "On " + n.workload(result.Row{Engine: at.engine, Workload: at.workload, Threads: at.threads}) + ", " + strings.Join(parts, "; ") + "."
+	on := "On " + namingOf(s).workload(*at) + ", "
+	all := slices.Concat(tde, cols)
+	if sharpest := slices.MinFunc(all, func(a, b result.Row) int { return cmp.Compare(mdeOf(a), mdeOf(b)) }); !slices.ContainsFunc(all, told) && blunt(sharpest, noisyPct) {
+		return fmt.Sprintf("%sthis run is too noisy to say: it would have seen no cost below %s %%. Measure longer, on a quieter machine.", on, pct(*sharpest.MDEPct))
+	}
+	var parts []string
+	for i, rows := range [][]result.Row{tde, cols} {
+		if len(rows) > 0 {
+			parts = append(parts, []string{"encryption at rest ", "column protection "}[i]+costWords(rows, i == 0 || len(tde) == 0))
+		}
+	}
+	return on + strings.Join(parts, "; ") + "."
 }
 
-func costWords(r result.Row, of string) string {
-	switch iv := r.OverheadPct; findingOf(r) {
-	case costs:
-		return fmt.Sprintf("cost %s\u00a0%%%s", pct(iv.Est), of)
-	case gains:
-		return fmt.Sprintf("ran %s\u00a0%% faster, which it cannot cause", pct(-iv.Est))
+// told reports whether the row is told from zero.
+func told(r result.Row) bool { f := findingOf(r); return f == costs || f == gains }
+
+func mdeOf(r result.Row) float64 {
+	if r.MDEPct == nil {
+		return math.Inf(1)
 	}
-	return fmt.Sprintf("showed no cost that can be told from zero, and at most %s\u00a0%% by its 95\u00a0%% interval", pct(r.OverheadPct.Hi))
+	return *r.MDEPct
+}
+
+// costWords sums up the rows of one kind of protection, dearest last.
+func costWords(rows []result.Row, first bool) string {
+	of := ""
+	if first {
+		of = " of throughput"
+	}
+	clear := slices.DeleteFunc(slices.Clone(rows), func(r result.Row) bool { return findingOf(r) != costs })
+	low, high := rows[0], rows[len(rows)-1]
+	switch {
+	case len(clear) == 0:
+		hi := slices.MaxFunc(rows, func(a, b result.Row) int { return cmp.Compare(a.OverheadPct.Hi, b.OverheadPct.Hi) })
+		return fmt.Sprintf("showed no cost that can be told from zero, and at most %s %% by its 95 %% interval", pct(hi.OverheadPct.Hi))
+	case len(rows) == 1:
+		return fmt.Sprintf("cost %s %%%s", pct(low.OverheadPct.Est), of)
+	case len(clear) == len(rows):
+		return fmt.Sprintf("cost %s %% (%s) to %s %% (%s)%s", pct(low.OverheadPct.Est), clean(low.Variant), pct(high.OverheadPct.Est), clean(high.Variant), of)
+	}
+	most := slices.MaxFunc(clear, func(a, b result.Row) int { return cmp.Compare(a.OverheadPct.Est, b.OverheadPct.Est) })
+	return fmt.Sprintf("cost up to %s %% (%s)%s", pct(most.OverheadPct.Est), clean(most.Variant), of)
 }

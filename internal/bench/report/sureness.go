@@ -71,34 +71,44 @@ func checkWords(s *result.Summary) string {
 func conclusions(s *result.Summary) []string {
 	var out []string
 	for _, rd := range readings(s) {
-		hi, known, unclearRows := math.Inf(-1), 0, 0
-		for _, r := range rd.Rows {
-			switch findingOf(r) {
-			case noEstimate:
-				continue
-			case unclear:
-				unclearRows++
-			}
-			known++
-			hi = max(hi, r.OverheadPct.Hi)
-		}
-		switch {
-		case known == 0:
-			out = append(out, variantName(rd.Variant)+": nothing can be concluded yet.")
-		case hi <= 0:
-			out = append(out, variantName(rd.Variant)+": no loss of throughput was seen.")
-		default:
-			t := fmt.Sprintf("%s: plan for up to %s %% less throughput on workloads like these", variantName(rd.Variant), pct(hi))
-			if known < len(rd.Rows) {
-				t += fmt.Sprintf(" (%d of %d comparisons have an estimate)", known, len(rd.Rows))
-			}
-			if unclearRows > 0 {
-				t += fmt.Sprintf("; in %d of %d the cost cannot be told from zero, and a longer run would narrow it", unclearRows, known)
-			}
-			out = append(out, t+".")
-		}
+		out = append(out, variantName(rd.Variant)+": "+planFor(rd.Rows)+".")
 	}
 	return out
+}
+
+// planFor is the upper end of the intervals where a cost is told from zero,
+// and what remains open.
+func planFor(rows []result.Row) string {
+	cost, possible := math.Inf(-1), math.Inf(-1)
+	known, open := 0, 0
+	for _, r := range rows {
+		switch findingOf(r) {
+		case noEstimate:
+			continue
+		case unclear:
+			open++
+			possible = max(possible, r.OverheadPct.Hi)
+		default:
+			cost = max(cost, r.OverheadPct.Hi)
+		}
+		known++
+	}
+	some := ""
+	if known < len(rows) {
+		some = fmt.Sprintf(" (%d of %d comparisons have an estimate)", known, len(rows))
+	}
+	switch {
+	case known == 0:
+		return "nothing can be concluded yet"
+	case open == known:
+		return fmt.Sprintf("no cost is told from zero%s; what is possible reaches up to %s %%, and a longer run would narrow that", some, pct(possible))
+	case cost <= 0:
+		return "no loss of throughput was seen" + some
+	case open == 0:
+		return fmt.Sprintf("plan for up to %s %% less throughput on workloads like these%s", pct(cost), some)
+	}
+	return fmt.Sprintf("plan for up to %s %% less throughput on workloads like these%s; in %d of %d the cost is not told from zero, where up to %s %% is possible",
+		pct(cost), some, open, known, pct(possible))
 }
 
 // alarms are what a reader must know before any figure.

@@ -83,7 +83,7 @@ func machine(s *result.Summary) []string {
 		parts = append(parts, clean(e.Kernel))
 	}
 	for _, k := range sortedKeys(e.Engines) {
-		parts = append(parts, engineName(k)+" "+clean(e.Engines[k]))
+		parts = append(parts, engineVersion(k, e.Engines[k]))
 	}
 	return parts
 }
