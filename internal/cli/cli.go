@@ -5,6 +5,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -67,7 +68,24 @@ func newRoot(env *Env) *cobra.Command {
 	for _, c := range topCommands() {
 		root.AddCommand(c(env))
 	}
+	argErrors(root)
 	return root
+}
+
+// argErrors makes wrong arguments a usage error in cmd and below.
+func argErrors(cmd *cobra.Command) {
+	if check := cmd.Args; check != nil {
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			err := check(cmd, args)
+			if e := (*Error)(nil); err == nil || errors.As(err, &e) {
+				return err
+			}
+			return usagef("run "+cmd.CommandPath(), "see: "+cmd.CommandPath()+" --help", "%w", err)
+		}
+	}
+	for _, c := range cmd.Commands() {
+		argErrors(c)
+	}
 }
 
 // printError writes err as one line and its hint as a second, or as JSON.

@@ -110,7 +110,7 @@ func keyPath(path string) (string, error) {
 		path = os.Getenv(keyEnv)
 	}
 	if path == "" {
-		return "", usagef("find key file", "name it with --key KEYFILE or "+keyEnv+"; make one with: veildb key init KEYFILE --provider file:PATH", "no key file given")
+		return "", usagef("find key file", "give KEYFILE or --key KEYFILE, or set "+keyEnv+"; make one with: veildb key init KEYFILE --provider file:PATH", "no key file given")
 	}
 	return path, nil
 }

@@ -2,7 +2,10 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"os"
+	"os/exec"
+	"strconv"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -16,7 +19,30 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// TestScripts runs testdata/*.txtar, one behaviour each.
+// TestScripts runs testdata/*.txtar, one behaviour each. Beside the commands of
+// testscript they have
+//
+//	exits CODE PROGRAM ARG...   like exec, for an exact exit code
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{Dir: "testdata", RequireExplicitExec: true})
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata", RequireExplicitExec: true,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+	})
+}
+
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE PROGRAM ARG...")
+	}
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("run %q: %v", args[1:], err)
+		}
+		got = exit.ExitCode()
+	}
+	if strconv.Itoa(got) != args[0] {
+		ts.Fatalf("exit code %d of %q, want %s", got, args[1:], args[0])
+	}
 }

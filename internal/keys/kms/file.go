@@ -90,7 +90,7 @@ func (p *File) Wrap(_ context.Context, plaintext *secret.Bytes, aad []byte) ([]b
 // Unwrap implements keyring.Provider.
 func (p *File) Unwrap(_ context.Context, blob, aad []byte) (*secret.Bytes, error) {
 	if len(blob) == 0 || blob[0] != kindFile {
-		return nil, fmt.Errorf("wrapped key is not of a root key file: %w", keyring.ErrCorrupt)
+		return nil, fmt.Errorf("the wrapped key is not of a root key file: %w", keyring.ErrWrongKey)
 	}
 	root, err := p.root()
 	if err != nil {

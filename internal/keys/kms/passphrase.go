@@ -205,7 +205,7 @@ func (p *Passphrase) Unwrap(ctx context.Context, blob, aad []byte) (*secret.Byte
 
 func parseHeader(blob []byte) (Argon2, []byte, error) {
 	if len(blob) < passphraseHeader || blob[0] != kindPassphrase {
-		return Argon2{}, nil, fmt.Errorf("wrapped key is not of a passphrase: %w", keyring.ErrCorrupt)
+		return Argon2{}, nil, fmt.Errorf("the wrapped key is not of a passphrase: %w", keyring.ErrWrongKey)
 	}
 	cost := Argon2{binary.BigEndian.Uint32(blob[1:]), binary.BigEndian.Uint32(blob[5:]), blob[9]}
 	if err := cost.validate(); err != nil {
