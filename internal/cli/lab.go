@@ -232,6 +232,7 @@ func labDown(ctx context.Context, env *Env, dir string) error {
 		if err := os.RemoveAll(dir); err != nil {
 			return fmt.Errorf("remove lab server: %w", err)
 		}
+		os.Remove(base) // if that was the last
 	}
 	what := "stopped"
 	if !ran {

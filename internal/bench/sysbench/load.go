@@ -165,21 +165,23 @@ func (l *loading) load(ctx context.Context, cfg run.LoadConfig) (run.LoadResult,
 func (l *loading) interval(iv run.Interval) {
 	l.since.Merge(iv.Latency)
 	l.events += iv.Transactions
-	if iv.Last {
-		return // it belongs to the final report only
-	}
-	l.ticks++
-	at := time.Duration(l.ticks) * l.tick()
 	if l.lineHist == nil {
 		l.lineHist = hist.New()
 	}
 	l.lineHist.Merge(iv.Latency)
 	l.lineLen += iv.Length
 	l.lineN += iv.Transactions
+	l.ticks++
+	at := time.Duration(l.ticks) * l.tick()
+	// The run's last moments make no line and no checkpoint, unless they are
+	// most of the interval that the time limit was to end.
+	if iv.Last && (at != l.c.Time || 2*l.lineLen < l.c.ReportInterval) {
+		return
+	}
 	if l.c.ReportInterval > 0 && at%l.c.ReportInterval == 0 {
 		l.line(at, iv.Queue)
 	}
-	if slices.Contains(l.c.Checkpoints, at) {
+	if !iv.Last && slices.Contains(l.c.Checkpoints, at) {
 		l.checkpoint(at, iv.At)
 	}
 }

@@ -169,7 +169,7 @@ func (s *Stretch) Text(w io.Writer) {
 	line("avg", l.Avg)
 	line("max", l.Max)
 	if l.Which == 0 {
-		fmt.Fprintf(w, "         %-29s %14s\n", "percentile stats:", "disabled")
+		fmt.Fprintf(w, "         %-29s %10s\n", "percentile stats:", "disabled")
 	} else {
 		line(fmt.Sprintf("%dth percentile", l.Which), l.Percentile)
 	}

@@ -82,10 +82,11 @@ func TestRun(t *testing.T) {
 		if r.Events != 151 || !r.Complete {
 			t.Errorf("%d events, complete: %v", r.Events, r.Complete)
 		}
-		// Failed attempts stay in the counts; each sent at least BEGIN.
-		n, e := r.Events, r.Counts.Errors
-		if r.Counts.Reads < 14*n || e == 0 && r.Counts != (sysbench.Counts{Reads: 14 * n, Writes: 4 * n, Others: 2 * n}) {
-			t.Errorf("counts %+v", r.Counts)
+		// Failed attempts stay in the counts, and a change of a row that the
+		// other thread holds may find none: then it is other, not write.
+		n, q := r.Events, r.Counts
+		if q.Reads < 14*n || q.Writes+q.Others < 6*n || q.Errors == 0 && q.Queries() != 20*n {
+			t.Errorf("counts %+v", q)
 		}
 		if got := uint64(r.EventsPer.Avg*2 + 0.5); got != 151 {
 			t.Errorf("events over the threads: %d", got)
@@ -259,10 +260,8 @@ func TestIgnoredErrors(t *testing.T) {
 		switch {
 		case q.Errors == 0 && db.dialect == dsn.Postgres:
 			t.Error("no conflict among serializable transactions")
-		case q.Reads < 14*events || q.Writes < 4*events || q.Others < 2*events:
+		case q.Reads < 14*events || q.Writes+q.Others < 6*events || q.Queries() > 20*(events+q.Errors):
 			t.Errorf("counts %+v", q)
-		case q.Others > 2*events+3*q.Errors: // a failed attempt: BEGIN and at most two empty writes
-			t.Errorf("others of failed attempts: %+v", q)
 		}
 		if n := scan[int](t, db, "SELECT COUNT(*) FROM sbtest1"); n != 200 {
 			t.Errorf("%d rows", n)
