@@ -247,6 +247,21 @@ func BenchmarkSecret(b *testing.B) {
 			s.Close()
 		}
 	})
+	b.Run("op=hold/size=32/count=10000", func(b *testing.B) { // a key for each of many files
+		live := make([]*Bytes, 10_000)
+		for b.Loop() {
+			for i := range live {
+				s, err := New(32)
+				if err != nil {
+					b.Fatal(err)
+				}
+				live[i] = s
+			}
+			for _, s := range live {
+				s.Close()
+			}
+		}
+	})
 	b.Run("op=reveal/size=32", func(b *testing.B) {
 		s, err := New(32)
 		if err != nil {
