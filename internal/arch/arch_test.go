@@ -68,6 +68,7 @@ var only = map[string]string{
 	"github.com/HdrHistogram/":       "internal/bench/hist",
 	"gonum.org/v1/gonum":             "internal/bench/stat",
 	"github.com/spf13/cobra":         "internal/cli",
+	"golang.org/x/term":              "internal/cli",
 }
 
 func areaOf(pkg string) string {
