@@ -269,6 +269,40 @@ func TestIgnoredErrors(t *testing.T) {
 	})
 }
 
+// TestRetryKeepsLatencyRunning makes an event wait for a lock beyond the
+// server's time-out: it is tried again, and all of it is one event's latency.
+func TestRetryKeepsLatencyRunning(t *testing.T) {
+	db := open(t, target.MariaDB, dsn.Options{})
+	o := small()
+	o.Tables, o.TableSize, o.Threads = 1, 1, 1
+	w := workload(t, db, "oltp_update_index", o)
+	prepare(t, db, w, 1)
+	exec1(t, db.server, "SET GLOBAL innodb_lock_wait_timeout=1")
+	defer exec1(t, db.server, "SET GLOBAL innodb_lock_wait_timeout=DEFAULT")
+	other := openDSN(t, db.server.DSNFor("", db.name), dsn.Options{})
+	defer other.Close()
+	tx, err := other.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	if _, err := tx.Exec("SELECT * FROM sbtest1 FOR UPDATE"); err != nil {
+		t.Fatal(err)
+	}
+	fresh := openDSN(t, db.server.DSNFor("", db.name), dsn.Options{}) // with the new time-out
+	defer fresh.Close()
+	time.AfterFunc(1500*time.Millisecond, func() { tx.Rollback() })
+	c := seconds(0)
+	c.Events = 1
+	r, err := w.Run(t.Context(), fresh, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Counts != (sysbench.Counts{Writes: 1, Errors: 1}) || r.Latency.Min < 1000 {
+		t.Errorf("counts %+v, latency %.0f ms", r.Counts, r.Latency.Min)
+	}
+}
+
 func TestOtherErrorsEndTheRun(t *testing.T) {
 	each(t, func(t *testing.T, db database) {
 		w := workload(t, db, "oltp_read_write", small())

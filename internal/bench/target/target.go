@@ -224,12 +224,18 @@ func (s *Server) launchOnce(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("run %s: %w", filepath.Base(argv[0]), err)
 	}
+	if s.cfg.Detached {
+		// Before it answers: from here on a killed program leaves a server
+		// that its State can stop.
+		if err := s.dir.writeState(s.State()); err != nil {
+			s.proc.killTree()
+			return err
+		}
+	}
 	if err := s.awaitReady(ctx); err != nil {
 		s.proc.killTree()
+		os.Remove(filepath.Join(s.dir.root, stateName))
 		return fmt.Errorf("%w: %w; end of its log: %s", ErrStart, err, tailFile(s.dir.log))
-	}
-	if s.cfg.Detached {
-		return s.dir.writeState(s.State())
 	}
 	return nil
 }
