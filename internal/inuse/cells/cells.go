@@ -135,8 +135,11 @@ func (s *Sealer) Append(dst []byte, v driver.Value, label Label) ([]byte, error)
 		}
 		if k.used.Add(1) <= cellsPerKey {
 			out, err := k.append(dst, v, size, label)
+			if err == nil {
+				return out, nil
+			}
 			if !errors.Is(err, aead.ErrExhausted) {
-				return out, err
+				return dst, fmt.Errorf("seal cell of %s: %w", label, err)
 			}
 		}
 		if err := s.renew(k); err != nil {
@@ -145,18 +148,15 @@ func (s *Sealer) Append(dst []byte, v driver.Value, label Label) ([]byte, error)
 	}
 }
 
+// append appends the cell of v, which takes size bytes.
 func (k *sealKey) append(dst []byte, v driver.Value, size int, label Label) ([]byte, error) {
-	n := len(dst)
-	end := n + headerSize + aead.Overhead + size
-	grown := slices.Grow(dst, end-n+size)
+	end := len(dst) + headerSize + aead.Overhead + size
+	dst = slices.Grow(dst, end-len(dst)+size)
 	// The plaintext stands behind the place of the cell, and is wiped there.
-	plain := appendValue(grown[end:end:end+size], v)
-	out, err := k.aead.Seal(append(grown, k.header[:]...), plain, label.aad)
+	plain := appendValue(dst[end:end:end+size], v)
+	out, err := k.aead.Seal(append(dst, k.header[:]...), plain, label.aad)
 	clear(plain)
-	if err != nil {
-		return dst, fmt.Errorf("seal cell of %s: %w", label, err)
-	}
-	return out, nil
+	return out, err
 }
 
 // An Opener opens the cells of any Sealer that has the same keys. It is safe

@@ -38,14 +38,16 @@ const (
 // A Label is what a cell is bound to: the additional data its tag covers. It
 // is computed once a result column and shared by all its cells. The zero Label
 // is no label.
-type Label struct {
+type Label struct{ *label }
+
+type label struct {
 	aad  []byte // never written after creation
 	name string
 }
 
 // ColumnLabel returns the label of cells that show base column c unchanged.
 func ColumnLabel(c Column) Label {
-	return Label{aad: appendColumn([]byte{kindColumn}, c), name: c.String()}
+	return Label{&label{aad: appendColumn([]byte{kindColumn}, c), name: c.String()}}
 }
 
 // ExpressionLabel returns the label of cells computed from protected columns:
@@ -64,10 +66,10 @@ func ExpressionLabel(columns []Column) Label {
 	for _, p := range slices.Compact(parts) {
 		h.Write([]byte(p))
 	}
-	return Label{
+	return Label{&label{
 		aad:  h.Sum([]byte{kindExpression}),
 		name: "expression over " + strings.Join(slices.Compact(names), ", "),
-	}
+	}}
 }
 
 // appendColumn appends the folded names, each behind its length, so that no
@@ -81,8 +83,13 @@ func appendColumn(dst []byte, c Column) []byte {
 }
 
 // IsZero reports whether l is no label.
-func (l Label) IsZero() bool { return len(l.aad) == 0 }
+func (l Label) IsZero() bool { return l.label == nil }
 
 // String names the label for people: the column, or the columns an expression
 // is computed from. It holds no data.
-func (l Label) String() string { return l.name }
+func (l Label) String() string {
+	if l.label == nil {
+		return "none"
+	}
+	return l.name
+}

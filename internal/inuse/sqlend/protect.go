@@ -86,7 +86,8 @@ type protectStmt struct {
 	conn       *protectConn
 	text       string
 	plan       *plan
-	recompiled int // what the engine's count was when plan was made
+	recompiled int         // what the engine's count was when plan was made
+	own        protectRows // used again and again, unless still open
 }
 
 var _ driver.StmtQueryContext = (*protectStmt)(nil)
@@ -111,7 +112,12 @@ func (s *protectStmt) QueryContext(ctx context.Context, args []driver.NamedValue
 	if err != nil {
 		return nil, err
 	}
-	return &protectRows{rows: rows{inner, inner}, ctx: ctx, stmt: s}, nil
+	r := &s.own
+	if r.open {
+		r = new(protectRows)
+	}
+	*r = protectRows{rows: rows{inner, inner}, ctx: ctx, stmt: s, open: true, cells: r.cells, buf: r.buf}
+	return r, nil
 }
 
 func (s *protectStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
@@ -143,6 +149,7 @@ type protectRows struct {
 	stmt    *protectStmt
 	labels  []cells.Label // valid once started
 	started bool
+	open    bool
 	cells   [][]byte // of the current row; nil for NULL and what is not sealed
 	buf     []byte   // what cells are parts of
 }
@@ -201,6 +208,12 @@ func (r *protectRows) nextCells(dest []driver.Value) ([][]byte, error) {
 	return r.cells, nil
 }
 
+func (r *protectRows) Close() error {
+	r.open = false
+	r.buf = spare(r.buf)
+	return r.inner.Close()
+}
+
 // start looks, now that the engine runs the statement and its schema cannot
 // change under it, whether that is still the statement that was inspected.
 func (r *protectRows) start(dest []driver.Value) error {
@@ -216,7 +229,7 @@ func (r *protectRows) start(dest []driver.Value) error {
 		return fmt.Errorf("seal row: %w: %d, not %d", ErrShape, len(dest), s.plan.columns)
 	}
 	r.labels, r.started = s.plan.labels, true
-	if r.labels != nil {
+	if len(r.cells) != len(r.labels) {
 		r.cells = make([][]byte, len(r.labels))
 	}
 	return nil
@@ -224,9 +237,9 @@ func (r *protectRows) start(dest []driver.Value) error {
 
 // seal moves the values of sealed columns from dest to r.cells.
 func (r *protectRows) seal(dest []driver.Value) error {
-	sealer, buf := r.stmt.conn.cfg.Sealer, r.buf[:0]
+	sealer, list, buf := r.stmt.conn.cfg.Sealer, r.cells, r.buf[:0]
 	for i := range r.labels {
-		r.cells[i] = nil
+		list[i] = nil
 		if r.labels[i].IsZero() || dest[i] == nil {
 			continue
 		}
@@ -235,7 +248,7 @@ func (r *protectRows) seal(dest []driver.Value) error {
 		if buf, err = sealer.Append(buf, dest[i], r.labels[i]); err != nil {
 			return err
 		}
-		r.cells[i], dest[i] = buf[n:len(buf):len(buf)], nil
+		list[i], dest[i] = buf[n:len(buf):len(buf)], nil
 	}
 	r.buf = buf
 	return nil

@@ -57,12 +57,13 @@ func (c *revealConn) PrepareContext(ctx context.Context, query string) (driver.S
 	if err != nil {
 		return nil, err
 	}
-	return &revealStmt{inner, c.opener}, nil
+	return &revealStmt{stmt: inner, opener: c.opener}, nil
 }
 
 type revealStmt struct {
 	stmt
 	opener *cells.Opener
+	own    revealRows // used again and again, unless still open
 }
 
 var _ driver.StmtQueryContext = (*revealStmt)(nil)
@@ -87,14 +88,22 @@ func (s *revealStmt) QueryContext(ctx context.Context, args []driver.NamedValue)
 		inner.Close()
 		return nil, fmt.Errorf("reveal rows: %T: %w", inner, ErrNotProtecting)
 	}
-	return &revealRows{rows: rows{inner, sealed.Plain()}, sealed: sealed, opener: s.opener}, nil
+	r := &s.own
+	if r.open {
+		r = new(revealRows)
+	}
+	*r = revealRows{rows: rows{inner, sealed.Plain()}, sealed: sealed, opener: s.opener, open: true, cells: r.cells, buf: r.buf}
+	r.near, _ = inner.(*protectRows)
+	return r, nil
 }
 
 type revealRows struct {
 	rows
 	sealed SealedRows
+	near   *protectRows // sealed, where it is our own
 	opener *cells.Opener
-	cells  [][]byte // of the current row, where sealed is not in this process
+	open   bool
+	cells  [][]byte // of the current row, where not near
 	buf    []byte   // the []byte values of the current row
 }
 
@@ -112,7 +121,7 @@ var (
 func (r *revealRows) Next(dest []driver.Value) error {
 	sealed, err := r.nextCells(dest)
 	if err == nil && sealed != nil {
-		err = r.open(dest, sealed)
+		err = r.reveal(dest, sealed)
 	}
 	if err != nil {
 		clear(dest)
@@ -122,8 +131,8 @@ func (r *revealRows) Next(dest []driver.Value) error {
 
 // nextCells gets a row and the cells in it.
 func (r *revealRows) nextCells(dest []driver.Value) ([][]byte, error) {
-	if near, ok := r.sealed.(*protectRows); ok {
-		return near.nextCells(dest)
+	if r.near != nil {
+		return r.near.nextCells(dest)
 	}
 	if err := r.inner.Next(dest); err != nil {
 		return nil, err
@@ -135,8 +144,11 @@ func (r *revealRows) nextCells(dest []driver.Value) ([][]byte, error) {
 	if len(labels) != len(dest) {
 		return nil, fmt.Errorf("reveal row: %w: %d, not %d", ErrShape, len(dest), len(labels))
 	}
-	r.cells = append(r.cells[:0], make([][]byte, len(dest))...)
+	if len(r.cells) != len(dest) {
+		r.cells = make([][]byte, len(dest))
+	}
 	for i, l := range labels {
+		r.cells[i] = nil
 		if l.IsZero() || dest[i] == nil {
 			continue
 		}
@@ -149,14 +161,20 @@ func (r *revealRows) nextCells(dest []driver.Value) ([][]byte, error) {
 	return r.cells, nil
 }
 
-// open puts the values of the cells into dest.
-func (r *revealRows) open(dest []driver.Value, sealed [][]byte) error {
-	labels, buf := r.sealed.Labels(), r.buf[:0]
+func (r *revealRows) Close() error {
+	r.open = false
+	r.buf = spare(r.buf)
+	return r.inner.Close()
+}
+
+// reveal puts the values of the cells into dest.
+func (r *revealRows) reveal(dest []driver.Value, sealed [][]byte) error {
+	opener, labels, buf := r.opener, r.sealed.Labels(), r.buf[:0]
 	for i, cell := range sealed {
 		if cell == nil {
 			continue
 		}
-		v, grown, err := r.opener.Open(buf, cell, labels[i])
+		v, grown, err := opener.Open(buf, cell, labels[i])
 		if err != nil {
 			return err
 		}

@@ -80,7 +80,11 @@ func (c *conn) prepare(ctx context.Context, query string) (stmt, error) {
 		inner.Close()
 		return stmt{}, fmt.Errorf("prepare: %w: %T", errOldDriver, inner)
 	}
-	return stmt{ctxInner, c}, nil
+	s := stmt{inner: ctxInner}
+	if s.checker, ok = inner.(driver.NamedValueChecker); !ok {
+		s.checker, _ = c.inner.(driver.NamedValueChecker) // as database/sql does
+	}
+	return s, nil
 }
 
 func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
@@ -125,8 +129,8 @@ type contextStmt interface {
 }
 
 type stmt struct {
-	inner contextStmt
-	conn  *conn
+	inner   contextStmt
+	checker driver.NamedValueChecker // of the statement or else the connection; may be nil
 }
 
 var (
@@ -141,12 +145,11 @@ func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (drive
 	return s.inner.ExecContext(ctx, args)
 }
 
-// CheckNamedValue asks the statement, then the connection, as database/sql does.
 func (s *stmt) CheckNamedValue(v *driver.NamedValue) error {
-	if ch, ok := s.inner.(driver.NamedValueChecker); ok {
-		return ch.CheckNamedValue(v)
+	if s.checker == nil {
+		return driver.ErrSkip
 	}
-	return s.conn.CheckNamedValue(v)
+	return s.checker.CheckNamedValue(v)
 }
 
 func named(args []driver.Value) []driver.NamedValue {
@@ -163,8 +166,17 @@ type rows struct {
 	meta  driver.Rows
 }
 
+// spare returns buf if it is worth keeping for the next rows of a statement.
+// Their values may overwrite it: values of the rows before are not valid any
+// more, as database/sql says of what a driver gives it as []byte.
+func spare(buf []byte) []byte {
+	if cap(buf) > 64<<10 {
+		return nil
+	}
+	return buf
+}
+
 func (r *rows) Columns() []string { return r.inner.Columns() }
-func (r *rows) Close() error      { return r.inner.Close() }
 
 func (r *rows) HasNextResultSet() bool {
 	n, ok := r.inner.(driver.RowsNextResultSet)
