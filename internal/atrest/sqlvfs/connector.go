@@ -87,11 +87,14 @@ func Connector(path string, opts Options) (driver.Connector, error) {
 	c := &connector{path: path, plain: opts.Keys == nil}
 	var name string
 	base := opts.base
-	if opts.Keys != nil {
-		if base == nil {
-			base = vfs.Find("")
-		}
+	if base == nil {
+		base = vfs.Find("")
+	}
+	switch {
+	case opts.Keys != nil:
 		name, c.vfs = register(base, opts.Keys)
+	case opts.base != nil:
+		name = registerAs(base)
 	}
 	uri, err := fileURI(path, name, opts)
 	if err == nil {
@@ -120,6 +123,11 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	conn, err := c.base.Connect(ctx)
 	if errors.Is(err, sqlite3.NOTADB) {
 		err = fmt.Errorf("%w: %w", ErrNotADatabase, err)
+	}
+	if err != nil && c.vfs != nil {
+		if cause := c.vfs.takeCause(); cause != nil && !errors.Is(err, cause) {
+			err = fmt.Errorf("%w: %w", err, cause)
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open database %s: %w", c.path, err)

@@ -75,6 +75,7 @@ func (f *file) result(err error) error {
 		f.lower.err = nil
 		return lower
 	}
+	f.owner.blame(err)
 	// Only for results of the IOERR family does the driver keep the cause.
 	code := sqlite3.IOERR_BADKEY
 	for _, damage := range []error{volume.ErrCorrupt, volume.ErrTruncated, volume.ErrMismatch, volume.ErrNotOurs, volume.ErrUnsupported} {

@@ -49,6 +49,7 @@ type encVFS struct {
 	keys   volume.KeySource // nil once released
 	files  int              // open files
 	closed bool
+	cause  error // why an encrypted file was last refused
 }
 
 var vfsCount atomic.Int64
@@ -57,10 +58,14 @@ var vfsCount atomic.Int64
 // Connections refer to it by that name for as long as they live, so the name
 // stays registered; release lets go of the keys.
 func register(base vfs.VFS, keys volume.KeySource) (name string, v *encVFS) {
-	name = "veildb-" + strconv.FormatInt(vfsCount.Add(1), 10)
 	v = &encVFS{VFS: base, keys: keys}
+	return registerAs(v), v
+}
+
+func registerAs(v vfs.VFS) (name string) {
+	name = "veildb-" + strconv.FormatInt(vfsCount.Add(1), 10)
 	vfs.Register(name, v)
-	return name, v
+	return name
 }
 
 // release drops the keys when the last file is closed, or now.
@@ -71,6 +76,23 @@ func (v *encVFS) release() {
 	if v.files == 0 {
 		v.keys = nil
 	}
+}
+
+// blame keeps why a file was refused: SQLite often does more to other files
+// before it returns the result code, and the driver then forgets the cause.
+func (v *encVFS) blame(err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.cause = err
+}
+
+// takeCause returns what blame kept since the last call.
+func (v *encVFS) takeCause() error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	err := v.cause
+	v.cause = nil
+	return err
 }
 
 func (v *encVFS) acquire() (volume.KeySource, error) {
