@@ -67,7 +67,7 @@ func overheadDomain(rows []result.Row) (lo, hi float64) {
 
 func drawForest(s *result.Summary, groups [][]result.Row, x scale, narrow bool, index int) template.HTML {
 	f := &forest{s: s, n: namingOf(s), narrow: narrow}
-	f.width, f.x = 860, scale{lo: x.lo, hi: x.hi, from: 130, to: 710}
+	f.width, f.x = 760, scale{lo: x.lo, hi: x.hi, from: 120, to: 615}
 	id, class := fmt.Sprintf("forest-%d", index), "chart wide"
 	if narrow {
 		f.width, f.x = panelWidth, scale{lo: x.lo, hi: x.hi, from: 6, to: panelWidth - 6}

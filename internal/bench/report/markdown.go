@@ -31,6 +31,7 @@ func Markdown(w io.Writer, s *result.Summary) error {
 		return []string{n.bare(r), decimal(float64(r.Threads), 0), armNames(r), est, iv, tpsPair(r), pctOf(r.CPUUSPerTx.OverheadPct),
 			pairOf(r.LatencyUS["p95"].Pair), mde(r), published(r), clean(r.Verdict)}
 	})
+	m.list("Without full figures", notes(s))
 	if len(s.AA) > 0 {
 		m.line("## A/A control")
 		m.table([]string{"workload", "arm", "reads %:", "95 % interval:", "MDE:", "quads:", "contains 0"}, s.AA, func(r result.Row) []string {

@@ -22,6 +22,7 @@ func Text(w io.Writer, s *result.Summary, width int, color bool) error {
 		t.println(sgrBold, wrap(h, t.width, ""))
 	}
 	t.rows()
+	t.list("Without full figures", notes(s), sgrDim)
 	t.controls()
 	t.list("In plain words", texts(readings(s)), "")
 	t.list("What to plan with", conclusions(s), "")
