@@ -11,6 +11,8 @@ import (
 	"github.com/veildb/veildb/internal/bench/sysbench"
 	"github.com/veildb/veildb/internal/bench/target"
 	"github.com/veildb/veildb/internal/bench/tpcc"
+	"github.com/veildb/veildb/internal/inuse/cells"
+	"github.com/veildb/veildb/internal/inuse/sqlend"
 	"github.com/veildb/veildb/internal/keys/keyring"
 	"github.com/veildb/veildb/internal/keys/kms"
 )
@@ -88,6 +90,11 @@ var mappings = []mapping{
 	{volume.ErrTruncated, ExitDamaged, "restore it from a backup"},
 	{volume.ErrCorrupt, ExitDamaged, "restore it from a backup"},
 	{volume.ErrNotOurs, ExitUsage, "name a file that veildb encrypted"},
+	{cells.ErrTampered, ExitDamaged, "someone or something between the two ends changed it; ask for the rows again"},
+	{cells.ErrWrongKey, ExitKey, "use the key file the protecting end uses"},
+	{cells.ErrSyntax, ExitUsage, "list one table.column a line; * stands for any characters"},
+	{sqlend.ErrDenied, ExitDenied, "write to protected columns only, or protect the target too"},
+	{sqlvfs.ErrOpaque, ExitDenied, "where columns are protected, only statements that can be accounted for are allowed"},
 	{dsn.ErrPassword, ExitUsage, "leave it out; use --password-file FILE, " + passwordEnv + " or the prompt"},
 	{dsn.ErrSyntax, ExitUsage, "see the forms of a DSN in: veildb bench tpcc --help"},
 	{tpcc.ErrNotEmpty, ExitUsage, "name an empty database; nothing was changed"},
