@@ -29,6 +29,7 @@ type file struct {
 	vol     *volume.File // nil while the file has no header
 	main    *file        // the database of a log or journal
 	journal *journalFile // the journal of a database
+	wal     *walFile     // the log of a database
 }
 
 // lowerFile makes a vfs.File a disk.File, and remembers its last error: that
@@ -273,12 +274,21 @@ func (f *file) ChunkSize(size int)              { vfsutil.WrapChunkSize(f.File, 
 func (f *file) HasMoved() (bool, error)         { return vfsutil.WrapHasMoved(f.File) }
 func (f *file) Overwrite() error                { return vfsutil.WrapOverwrite(f.File) }
 func (f *file) SyncSuper(super string) error    { return vfsutil.WrapSyncSuper(f.File, super) }
-func (f *file) CommitPhaseTwo() error           { return vfsutil.WrapCommitPhaseTwo(f.File) }
 func (f *file) CommitAtomicWrite() error        { return vfsutil.WrapCommitAtomicWrite(f.File) }
 func (f *file) CheckpointStart()                { vfsutil.WrapCheckpointStart(f.File) }
 func (f *file) CheckpointDone()                 { vfsutil.WrapCheckpointDone(f.File) }
 func (f *file) BusyHandler(handler func() bool) { vfsutil.WrapBusyHandler(f.File, handler) }
 func (f *file) SharedMemory() vfs.SharedMemory  { return vfsutil.WrapSharedMemory(f.File) }
+
+// CommitPhaseTwo implements vfs.FileCommitPhaseTwo: a transaction has ended.
+func (f *file) CommitPhaseTwo() error {
+	if f.wal != nil {
+		if err := f.wal.flush(); err != nil {
+			return err
+		}
+	}
+	return vfsutil.WrapCommitPhaseTwo(f.File)
+}
 
 // SizeHint implements vfs.FileSizeHint: it allocates space below.
 func (f *file) SizeHint(size int64) error {

@@ -161,14 +161,19 @@ func (v *encVFS) wrap(lower vfs.File, keys volume.KeySource, name *vfs.Filename,
 	case flags&vfs.OPEN_WAL != 0:
 		f.opts.Role = roleWAL
 		w := &walFile{file: f}
-		return w, w.open()
+		err := w.open()
+		if err == nil && f.main != nil {
+			f.main.wal = w
+		}
+		return w, err
 	case flags&vfs.OPEN_MAIN_JOURNAL != 0:
 		f.opts.Role, f.opts.Unsynced = roleJournal, true
 		j := &journalFile{file: f}
-		if f.main != nil {
+		err := j.open()
+		if err == nil && f.main != nil {
 			f.main.journal = j
 		}
-		return j, j.open()
+		return j, err
 	}
 	return nil, vfs.SystemError(fmt.Errorf("open %s: unknown kind of file %#x", name, flags), sqlite3.CANTOPEN)
 }

@@ -21,14 +21,18 @@ import (
 //
 // SQLite writes a frame's header and page one after the other. The header
 // waits for the page and both go down in one write, which saves the system
-// call that padding and cipher cost. Whatever else is done to the file first
-// sends the header down.
+// call that padding and cipher cost. Whatever else is done to the file, and
+// the end of a transaction, first sends the header down. Only when SQLite
+// renews the checksums of frames that a transaction wrote twice does it write
+// headers alone, each after reading the whole frame; these do not wait, since
+// nothing might follow.
 type walFile struct {
 	file
 	pageSize int64 // 0 until the log's header was seen
 
 	pending    [walFrameHeader + walPad]byte // the padding is zero
 	pendingOff int64                         // log offset of pending; 0 if there is none
+	lastRead   int64                         // log offset of the last read, 0 after a write
 }
 
 const (
@@ -109,6 +113,7 @@ func (w *walFile) ReadAt(p []byte, off int64) (int, error) {
 	if err := w.flush(); err != nil {
 		return 0, err
 	}
+	w.lastRead = off
 	if off+int64(len(p)) > walHeader {
 		if err := w.load(); err != nil {
 			return 0, err
@@ -132,6 +137,8 @@ func (w *walFile) ReadAt(p []byte, off int64) (int, error) {
 
 // WriteAt implements vfs.File.
 func (w *walFile) WriteAt(p []byte, off int64) (int, error) {
+	lastRead := w.lastRead
+	w.lastRead = 0
 	if off == 0 && len(p) == walHeader {
 		if err := w.flush(); err != nil {
 			return 0, err
@@ -151,6 +158,9 @@ func (w *walFile) WriteAt(p []byte, off int64) (int, error) {
 	if len(p) == walFrameHeader && w.pageSize != 0 && (off-walHeader)%(walFrameHeader+w.pageSize) == 0 {
 		copy(w.pending[:], p)
 		w.pendingOff = off
+		if off == lastRead {
+			return len(p), w.flush()
+		}
 		return len(p), nil
 	}
 	done := 0
@@ -219,6 +229,9 @@ func (w *walFile) Sync(flags vfs.SyncFlag) error {
 
 // Close implements vfs.File.
 func (w *walFile) Close() error {
+	if w.main != nil && w.main.wal == w {
+		w.main.wal = nil
+	}
 	ferr := w.flush()
 	if err := w.file.Close(); err != nil {
 		return err
