@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/veildb/veildb/internal/bench/result"
 )
@@ -71,12 +72,8 @@ func HTML(w io.Writer, s *result.Summary, rec Records) error {
 		Policy: policy(), CSS: template.CSS(pageCSS), JS: template.JS(pageJS), Data: template.JS(data),
 	}
 	p.charts(rec)
-	t, err := template.New("page").Funcs(p.funcs()).Parse(pageHTML)
-	if err != nil {
-		return fmt.Errorf("parse page: %w", err)
-	}
 	var buf bytes.Buffer // a page that fails half-way must not be written
-	if err := t.Execute(&buf, p); err != nil {
+	if err := pageTemplate().Execute(&buf, p); err != nil {
 		return fmt.Errorf("fill page: %w", err)
 	}
 	_, err = w.Write(buf.Bytes())
@@ -136,31 +133,38 @@ func (p *page) charts(rec Records) {
 	}
 }
 
-func (p *page) funcs() template.FuncMap {
-	return template.FuncMap{
-		"workload":     p.naming.workload,
-		"same":         func(a *result.Row, b result.Row) bool { return placeOf(*a) == placeOf(b) },
-		"bare":         p.naming.bare,
-		"relation":     func(r result.Row) string { return relationOf(r).words() },
-		"cell":         p.naming.cell,
+// pageTemplate is parsed on first use; escaping it takes longer than filling it.
+var pageTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Funcs(template.FuncMap{
 		"engine":       engineName,
 		"variantWords": variantWords,
 		"arm":          armNames,
 		"finding":      findingOf,
+		"relation":     func(r result.Row) string { return relationOf(r).words() },
+		"same":         func(a *result.Row, b result.Row) bool { return placeOf(*a) == placeOf(b) },
 		"contains0":    contains0,
+		"measures":     measures,
+		"facts":        facts,
 		"pct":          func(x float64) string { return minus(pct(x)) },
 		"pctOf":        func(iv *result.Interval) string { return minus(pctOf(iv)) },
 		"span":         func(iv result.Interval) string { return minus(span(iv)) },
+		"count":        func(n int) string { return decimal(float64(n), 0) },
 		"pair":         pairOf,
 		"tps":          tpsPair,
 		"mde":          mde,
 		"clean":        clean,
 		"minus":        minus,
-		"count":        func(n int) string { return decimal(float64(n), 0) },
-		"measures":     measures,
-		"facts":        facts,
-	}
-}
+	}).Parse(pageHTML))
+})
+
+// Workload, Bare and CellName name a workload as far as this page needs it.
+func (p *page) Workload(r result.Row) string { return p.naming.workload(r) }
+
+// Bare is Workload without the threads.
+func (p *page) Bare(r result.Row) string { return p.naming.bare(r) }
+
+// CellName is Workload for a cell.
+func (p *page) CellName(c result.Cell) string { return p.naming.cell(c) }
 
 func configOf(config map[string]any) []setting {
 	var out []setting
