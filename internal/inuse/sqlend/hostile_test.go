@@ -292,3 +292,59 @@ func TestRevealNeedsAProtectingEnd(t *testing.T) {
 		}
 	}
 }
+
+// TestRowsOpenTogether reads two results of one statement in turn: the second
+// must not overwrite the row of the first.
+func TestRowsOpenTogether(t *testing.T) {
+	set, err := cells.NewSet("person.ssn")
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := newTestKey(t, 1)
+	sealer, err := cells.NewSealer(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ssn := []cells.Column{{Table: "person", Column: "ssn"}}
+	peer := &liar{rows: [][]driver.Value{{[]byte("first")}, {[]byte("second")}}}
+	p, err := Protect(peer, Config{Engine: &claims{statement: Statement{ssn, ssn}}, Columns: set, Sealer: sealer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Reveal(p, cells.NewOpener(key))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, end := range []driver.Connector{p, r} {
+		conn, err := end.Connect(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		stmt, err := conn.Prepare("any")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var open [2]driver.Rows
+		for i := range open {
+			if open[i], err = stmt.(driver.StmtQueryContext).QueryContext(context.Background(), nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		first, other := make([]driver.Value, 1), make([]driver.Value, 1)
+		if err := open[0].Next(first); err != nil {
+			t.Fatal(err)
+		}
+		kept := bytes.Clone(first[0].([]byte))
+		for range 2 {
+			if err := open[1].Next(other); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !bytes.Equal(first[0].([]byte), kept) {
+			t.Errorf("%T: row overwritten", open[0])
+		}
+		if err := errors.Join(open[0].Close(), open[1].Close(), stmt.Close(), conn.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+}
