@@ -17,9 +17,9 @@ import (
 func BenchmarkEvent(b *testing.B) {
 	o := small()
 	o.TableSize = 10000
-	real := openSQLite(b)
-	prepare(b, real, workload(b, real, "oltp_read_write", o), 1)
-	for engine, db := range map[string]*sql.DB{"sqlite": real.DB, "none": sql.OpenDB(nothing{})} {
+	lite := openSQLite(b)
+	prepare(b, lite, workload(b, lite, "oltp_read_write", o), 1)
+	for engine, db := range map[string]*sql.DB{"sqlite": lite.DB, "none": sql.OpenDB(nothing{})} {
 		for _, name := range []string{"oltp_point_select", "oltp_read_only", "oltp_read_write", "oltp_write_only"} {
 			b.Run("workload="+name+"/engine="+engine, func(b *testing.B) {
 				w, err := sysbench.New(name, o, dsn.SQLite)

@@ -85,6 +85,9 @@ func openSQLite(tb testing.TB) database {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { db.Close() })
+	if err := db.Ping(); err != nil { // the first connection turns the WAL on, alone
+		tb.Fatal(err)
+	}
 	return database{db, dsn.SQLite, "sqlite", nil, path}
 }
 
