@@ -2,6 +2,7 @@ package target
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,8 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"context"
 )
 
 // Install is an engine found on this machine.
@@ -115,11 +114,4 @@ func compareVersions(a, b string) int {
 		n, _ := strconv.Atoi(y)
 		return cmp.Compare(m, n)
 	})
-}
-
-// Installed is the version of the engine that Find finds, without a place to
-// look in.
-func Installed(_ context.Context, engineName string) (version string, err error) {
-	in, err := Find(engineName, "")
-	return in.Version, err
 }
