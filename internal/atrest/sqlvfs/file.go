@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"syscall"
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/util/vfsutil"
@@ -49,6 +50,10 @@ func (l *lowerFile) ReadAt(p []byte, off int64) (int, error) {
 
 func (l *lowerFile) WriteAt(p []byte, off int64) (int, error) {
 	n, err := l.File.WriteAt(p, off)
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		// The base VFS reports these as I/O errors.
+		err = vfs.SystemError(err, sqlite3.FULL)
+	}
 	return n, l.note(err)
 }
 
