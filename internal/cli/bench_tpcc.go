@@ -133,7 +133,10 @@ func runTPCCPrepare(ctx context.Context, env *Env, f tpccFlags, seed uint64, loa
 	})
 	p.clear()
 	if ctx.Err() != nil && err != nil {
-		return &Error{Code: ExitInterrupted, Err: err, Hint: "the database is half loaded; run: veildb bench tpcc cleanup --dsn …"}
+		return &Error{
+			Code: ExitInterrupted, Op: "prepare tpcc", Err: errors.New("interrupted"),
+			Hint: "the database is half loaded; run: veildb bench tpcc cleanup --dsn …",
+		}
 	}
 	if err != nil {
 		return explainDB(err, d)
@@ -256,9 +259,14 @@ func runTPCC(ctx context.Context, env *Env, f tpccRunFlags) (err error) {
 	case err != nil:
 		return err
 	case interrupted != nil:
-		return &Error{Code: ExitInterrupted, Op: "run tpcc", Err: interrupted, Hint: "the database is consistent; run again for a whole window"}
+		return interruptedRun
 	}
 	return mustHold("run tpcc", r.Checks, "nothing else may write to the database during a run")
+}
+
+var interruptedRun = &Error{
+	Code: ExitInterrupted, Op: "run tpcc", Err: errors.New("interrupted"),
+	Hint: "the database is consistent; run again for a whole window",
 }
 
 // measureTPCC runs warm-up and window and fills r. The first error says that
@@ -276,7 +284,11 @@ func measureTPCC(ctx context.Context, env *Env, f tpccRunFlags, db *sql.DB, d ds
 	}
 	if f.warmup > 0 {
 		start := time.Now()
-		if _, err := crew.Run(ctx, run.Window{Duration: seconds(f.warmup)}); err != nil {
+		_, err := crew.Run(ctx, run.Window{Duration: seconds(f.warmup)})
+		if ctx.Err() != nil {
+			return nil, interruptedRun // nothing to report yet
+		}
+		if err != nil {
 			return nil, err
 		}
 		r.WarmupS = time.Since(start).Seconds()

@@ -9,11 +9,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/spf13/cobra"
 	"github.com/veildb/veildb/internal/atrest/sqlvfs"
 	"github.com/veildb/veildb/internal/bench/dsn"
 )
@@ -183,18 +184,22 @@ func askPassword(env *Env, in *os.File, d dsn.DSN) (string, error) {
 	return string(b), nil
 }
 
-// explainDB adds what SQLite does not say: its errors for a full disk name an
-// input or output error, or nothing.
+// explainDB adds what SQLite's errors do not say: a full disk may look like a
+// failing one, and a lock like a failure.
 func explainDB(err error, d dsn.DSN) error {
 	if err == nil || d.Dialect() != dsn.SQLite {
 		return err
 	}
+	dir := filepath.Dir(d.Path)
 	var fs syscall.Statfs_t
-	if syscall.Statfs(filepath.Dir(d.Path), &fs) == nil && fs.Bavail*uint64(fs.Bsize) < 1<<20 {
-		err = &Error{Err: fmt.Errorf("%w (no space left on device)", err), Hint: "free some space below " + filepath.Dir(d.Path)}
-	}
-	if d.Dialect().IsBusy(err) {
-		err = &Error{Code: ExitBusy, Err: err, Hint: "another process is writing to it; try again when it has ended"}
+	switch text := err.Error(); {
+	case d.Dialect().IsBusy(err):
+		return &Error{Code: ExitBusy, Err: err, Hint: "another process is writing to it; try again when it has ended"}
+	case strings.Contains(text, "disk I/O error"), strings.Contains(text, "disk is full"):
+		if syscall.Statfs(dir, &fs) == nil {
+			free := fs.Bavail * uint64(fs.Bsize) >> 20
+			return &Error{Err: err, Hint: fmt.Sprintf("the disk is full or failing; %d MB are free in %s now", free, dir)}
+		}
 	}
 	return err
 }

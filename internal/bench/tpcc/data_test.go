@@ -33,8 +33,11 @@ func TestInitialPopulation(t *testing.T) {
 			if f == HammerDB {
 				want = 9
 			}
-			if n := mustHold(t, db, dsn.SQLite, f); n != want {
+			if n := mustHold(t, db, dsn.SQLite, Info{Flavor: f, Warehouses: 1}); n != want {
 				t.Errorf("%d conditions checked, want %d", n, want)
+			}
+			if f != BenchBase { // Spec has the same foreign keys, HammerDB none
+				return
 			}
 			if broken := scalar[int](t, db, "SELECT COUNT(*) FROM pragma_foreign_key_check"); broken != 0 {
 				t.Errorf("%d foreign keys lead nowhere", broken)

@@ -83,6 +83,44 @@ func TestMixWithinThreeSigma(t *testing.T) {
 	}
 }
 
+// TestInputs draws orders without a database.
+func TestInputs(t *testing.T) {
+	const n = 200_000
+	w := newWorkload(t, Config{Dialect: 1, Warehouses: 5, Terminals: 5})
+	term := &terminal{Workload: w, seed: 1}
+	term.place()
+	var invalid, lines, remote, local float64
+	var buf [maxLines]line
+	for range n {
+		term.seq++
+		term.input.seed(term.seed, streamInput, 0, term.seq, 1)
+		order, all := term.orderInput(buf[:0])
+		local += float64(all)
+		for i, l := range order {
+			lines++
+			remote += float64(l.remote(term.home))
+			if l.item == invalidItem && i == len(order)-1 {
+				invalid++
+			} else if l.item < 1 || l.item > numItems || l.quantity < 1 || l.quantity > 10 || l.supply < 1 || l.supply > 5 {
+				t.Fatalf("impossible line %+v", l)
+			}
+		}
+	}
+	near := func(name string, got, want, of float64) {
+		if sigma := math.Sqrt(of * want * (1 - want)); math.Abs(got-of*want) > 4*sigma {
+			t.Errorf("%s: %.0f of %.0f, want %.4f of them", name, got, of, want)
+		}
+	}
+	near("invalid orders", invalid, 0.01, n)
+	near("remote lines", remote, 0.01, lines)
+	if mean := lines / n; math.Abs(mean-10) > 0.03 {
+		t.Errorf("%.3f lines an order, want 10", mean)
+	}
+	if share := local / n; share < 0.90 || share > 0.91 { // 0.99^5 to 0.99^15
+		t.Errorf("%.3f of orders are local", share)
+	}
+}
+
 func TestNURandStaysInRange(t *testing.T) {
 	var r rng
 	r.seed(1)

@@ -14,26 +14,37 @@ import (
 	"github.com/veildb/veildb/internal/bench/target"
 )
 
-func TestMariaDB(t *testing.T)  { testServer(t, target.MariaDB, BenchBase, HammerDB) }
-func TestPostgres(t *testing.T) { testServer(t, target.Postgres, BenchBase, Spec, HammerDB) }
+func TestMariaDB(t *testing.T) {
+	testServer(t, target.MariaDB, Info{BenchBase, 1, 1}, Info{HammerDB, 1, 1})
+}
+
+func TestPostgres(t *testing.T) {
+	testServer(t, target.Postgres, Info{BenchBase, 1, 1}, Info{HammerDB, 2, 1})
+}
 
 // testServer loads each flavor in turn, runs it on four terminals, batched and
 // not, and checks the conditions before and after.
-func testServer(t *testing.T, engine string, flavors ...Flavor) {
+func testServer(t *testing.T, engine string, infos ...Info) {
+	t.Parallel()
 	db, d := openServer(t, engine, nil)
 	ctx := context.Background()
-	for _, f := range flavors {
-		if err := Load(ctx, db, LoadConfig{Dialect: d, Flavor: f, Warehouses: 1, Seed: 1}); err != nil {
+	for _, info := range infos {
+		f := info.Flavor
+		c := LoadConfig{Dialect: d, Flavor: f, Warehouses: info.Warehouses, Seed: info.Seed, Loaders: 2}
+		if err := Load(ctx, db, c); err != nil {
 			t.Fatal(err)
 		}
-		if err := Load(ctx, db, LoadConfig{Dialect: d, Flavor: f, Warehouses: 1, Seed: 1}); !errors.Is(err, ErrLoaded) {
+		if err := Load(ctx, db, c); !errors.Is(err, ErrLoaded) {
 			t.Errorf("%s: second Load: %v", f, err)
+		}
+		if got, err := Inspect(ctx, db, d); err != nil || got != info {
+			t.Errorf("%s: Inspect = %+v, %v", f, got, err)
 		}
 		want := 12
 		if f == HammerDB {
 			want = 9
 		}
-		if n := mustHold(t, db, d, f); n != want {
+		if n := mustHold(t, db, d, info); n != want {
 			t.Errorf("%s: %d conditions checked after the load, want %d", f, n, want)
 		}
 		if f == BenchBase {
@@ -46,14 +57,24 @@ func testServer(t *testing.T, engine string, flavors ...Flavor) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		server, _, err := ServerTransactions(ctx, db, d)
+		if err != nil {
+			t.Fatal(err)
+		}
 		counted := &Counted{}
+		var ended int64
 		for _, batch := range []bool{false, true} {
-			counted.Workload = newWorkload(t, Config{Dialect: d, Flavor: f, Warehouses: 1, Terminals: 4, Batch: batch})
+			counted.Workload = newWorkload(t, Config{Dialect: d, Flavor: f, Warehouses: info.Warehouses, Terminals: 4, Batch: batch})
 			r, err := run.Load(ctx, run.LoadConfig{Workload: counted, DB: db, Terminals: 4, Seed: 1, Window: run.Window{Events: 300}})
 			if err != nil {
 				t.Fatal(err)
 			}
 			t.Logf("%s: %+v in %v", f, r.Tally, r.Elapsed)
+			ended += int64(r.Transactions + r.Retries)
+		}
+		if now, ok, err := ServerTransactions(ctx, db, d); err != nil || !ok || now-server < ended || now-server > ended+600 {
+			// Preparing a statement is a transaction to PostgreSQL.
+			t.Errorf("%s: the server counts %d transactions more, the terminals ended %d; %v", f, now-server, ended, err)
 		}
 		after, err := ReadTotals(ctx, db)
 		if err != nil {
@@ -64,7 +85,7 @@ func testServer(t *testing.T, engine string, flavors ...Flavor) {
 				t.Errorf("%s: %s: %s", f, c.Name, c.Detail)
 			}
 		}
-		mustHold(t, db, d, f)
+		mustHold(t, db, d, info)
 		if err := Cleanup(ctx, db, d); err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,31 @@
+package tpcc
+
+import (
+	"context"
+	"testing"
+
+	"github.com/veildb/veildb/internal/bench/dsn"
+	"github.com/veildb/veildb/internal/bench/run"
+)
+
+// BenchmarkTransaction is the mix on one SQLite terminal. A profile of it
+// shows the load generator's share.
+func BenchmarkTransaction(b *testing.B) {
+	for _, f := range Flavors {
+		b.Run("engine=sqlite/flavor="+string(f), func(b *testing.B) {
+			w := newWorkload(b, Config{Dialect: dsn.SQLite, Flavor: f, Warehouses: 1, Terminals: 1})
+			term, err := w.Terminal(context.Background(), copySQLite(b, f), 0, 1)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer term.Close()
+			var tally run.Tally
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := term.Next(context.Background(), &tally); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
