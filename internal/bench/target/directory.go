@@ -51,6 +51,10 @@ type marker struct {
 	Engine   string `json:"engine"`
 	Version  string `json:"version"`
 	Database string `json:"database"`
+	DataDir  string `json:"data_dir"`
+	// Complete is false while the data are being initialised: what a killed
+	// program leaves then is ours, and of no use.
+	Complete bool `json:"complete"`
 }
 
 const markerFormat = "veildb.target/1"
@@ -136,7 +140,10 @@ func (d *directory) checkOurs(engineName string) error {
 		if m.Engine != engineName {
 			return fmt.Errorf("open %s: %w: data of a %s server", d.root, ErrForeignDir, m.Engine)
 		}
-		d.fresh = false
+		if m.DataDir != d.dataName() {
+			return fmt.Errorf("open %s: %w: its data are in %s", d.root, ErrForeignDir, m.DataDir)
+		}
+		d.fresh = !m.Complete
 		return nil
 	}
 	for _, dir := range []string{d.root, d.data} {
@@ -173,6 +180,14 @@ func (d *directory) unlock() {
 	}
 }
 
+// clear removes what an initialisation that was cut short has left. The marker
+// says that it is ours.
+func (d *directory) clear() {
+	for _, p := range []string{d.data, d.run, d.tmp} {
+		removeContent(p)
+	}
+}
+
 // makeDirs creates the parts the server writes to and gives them to its user.
 func (d *directory) makeDirs() error {
 	for _, p := range []string{d.data, d.run, d.tmp} {
@@ -197,10 +212,20 @@ func (d *directory) give(path string) error {
 	return nil
 }
 
+// dataName is the data directory as the marker has it: by its name inside the
+// directory, which may then be moved, or by its path elsewhere.
+func (d *directory) dataName() string {
+	if filepath.Dir(d.data) == d.root {
+		return filepath.Base(d.data)
+	}
+	return d.data
+}
+
 func (d *directory) initialised() bool { return !d.fresh }
 
-func (d *directory) markInitialised(inst Install, database string) error {
-	b, err := json.Marshal(marker{markerFormat, inst.Engine, inst.Version, database})
+// mark writes the marker.
+func (d *directory) mark(inst Install, database string, complete bool) error {
+	b, err := json.Marshal(marker{markerFormat, inst.Engine, inst.Version, database, d.dataName(), complete})
 	if err != nil {
 		return err
 	}

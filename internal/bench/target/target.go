@@ -131,11 +131,15 @@ func (s *Server) start(ctx context.Context) error {
 
 // initialise fills the data directory, from the template where it can.
 func (s *Server) initialise(ctx context.Context) error {
-	if err := s.dir.makeDirs(); err != nil {
+	if s.dir.initialised() {
+		return s.dir.makeDirs()
+	}
+	if err := s.dir.mark(s.inst, s.cfg.Database, false); err != nil {
 		return err
 	}
-	if s.dir.initialised() {
-		return nil
+	s.dir.clear()
+	if err := s.dir.makeDirs(); err != nil {
+		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
@@ -157,7 +161,7 @@ func (s *Server) initialise(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.dir.markInitialised(s.inst, s.cfg.Database)
+	return s.dir.mark(s.inst, s.cfg.Database, true)
 }
 
 // A tool is one run of a program that ends by itself.

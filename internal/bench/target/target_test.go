@@ -227,6 +227,43 @@ func TestDirectoryIsReused(t *testing.T) {
 	})
 }
 
+// TestInitialisationCutShort starts in a directory where a program was killed
+// while it initialised the data.
+func TestInitialisationCutShort(t *testing.T) {
+	eachEngine(t, func(t *testing.T, engine string) {
+		root := filepath.Join(dir(t), "server")
+		cfg := target.Config{Engine: engine, Dir: root, Template: targettest.TemplateDir()}
+		s, err := target.Start(t.Context(), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Stop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		marker := filepath.Join(root, "veildb-target.json")
+		b, err := os.ReadFile(marker)
+		if err != nil || !strings.Contains(string(b), `"complete":true`) {
+			t.Fatalf("marker %s, %v", b, err)
+		}
+		if err := os.WriteFile(marker, []byte(strings.Replace(string(b), "true", "false", 1)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(s.DataDir(), "half"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if s, err = target.Start(t.Context(), cfg); err != nil {
+			t.Fatal(err)
+		}
+		defer s.Stop(t.Context())
+		if _, err := os.Stat(filepath.Join(s.DataDir(), "half")); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("what was left before: %v", err)
+		}
+		if _, err := query(t, s, "SELECT 1"); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestKillRestart(t *testing.T) {
 	eachEngine(t, func(t *testing.T, engine string) {
 		s, err := target.Start(t.Context(), target.Config{Engine: engine, Template: targettest.TemplateDir()})
