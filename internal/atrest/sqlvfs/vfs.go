@@ -127,7 +127,7 @@ const tempFlags = vfs.OPEN_TEMP_DB | vfs.OPEN_TRANSIENT_DB | vfs.OPEN_TEMP_JOURN
 // OpenFilename implements vfs.VFSFilename.
 func (v *encVFS) OpenFilename(name *vfs.Filename, flags vfs.OpenFlag) (vfs.File, vfs.OpenFlag, error) {
 	lower, flags, err := vfsutil.WrapOpenFilename(v.VFS, name, flags)
-	if err != nil || flags&(vfs.OPEN_SUPER_JOURNAL|vfs.OPEN_MEMORY) != 0 {
+	if err != nil || flags&vfs.OPEN_MEMORY != 0 || flags&vfs.OPEN_SUPER_JOURNAL != 0 && !startsEncrypted(lower) {
 		return lower, flags, err
 	}
 	keys, err := v.acquire()
@@ -144,6 +144,13 @@ func (v *encVFS) OpenFilename(name *vfs.Filename, flags vfs.OpenFlag) (vfs.File,
 	return f, flags, nil
 }
 
+// startsEncrypted reports whether f has an encrypted file's mark.
+func startsEncrypted(f vfs.File) bool {
+	b := make([]byte, 8)
+	n, _ := f.ReadAt(b, 0)
+	return n == len(b) && volume.IsEncrypted(b)
+}
+
 // wrap makes the file of the kind that flags name over lower.
 func (v *encVFS) wrap(lower vfs.File, keys volume.KeySource, name *vfs.Filename, flags vfs.OpenFlag) (vfs.File, error) {
 	f := file{File: lower, owner: v, keys: keys}
@@ -152,6 +159,12 @@ func (v *encVFS) wrap(lower vfs.File, keys volume.KeySource, name *vfs.Filename,
 		vol, err := volume.Scratch(&f.lower)
 		f.vol = vol
 		return &f, err
+	}
+	if flags&vfs.OPEN_SUPER_JOURNAL != 0 {
+		// Before SQLite deletes a super-journal it looks into the journals of
+		// the other databases, and opens them under this flag.
+		f.opts.Role, f.opts.Unsynced = roleJournal, true
+		return &f, f.open()
 	}
 	f.main, _ = vfsutil.UnwrapFile[*file](name.DatabaseFile())
 	switch {
