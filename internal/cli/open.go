@@ -90,18 +90,6 @@ func (f *dbOptions) open(ctx context.Context, env *Env, d dsn.DSN, o dsn.Options
 	return db, err
 }
 
-// openDB opens the database raw names, creating a SQLite file that is not
-// there. The caller closes it, and with it the keys it was opened with.
-func openDB(ctx context.Context, env *Env, raw, passwordFile string) (*sql.DB, dsn.DSN, error) {
-	f := dbOptions{dsn: raw, passwordFile: passwordFile}
-	d, err := f.parse()
-	if err != nil {
-		return nil, d, err
-	}
-	db, err := f.open(ctx, env, d, dsn.Options{})
-	return db, d, err
-}
-
 // findFile says in words what SQLite would only call "unable to open".
 func findFile(path string, create bool) error {
 	if create {

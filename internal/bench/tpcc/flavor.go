@@ -17,9 +17,10 @@ const (
 	// Spec follows the specification, revision 5.11, without keying and think
 	// times.
 	Spec Flavor = "spec"
-	// HammerDB is TPROC-C as HammerDB 4 runs it, its deviations kept; each
-	// transaction is sent statement by statement instead of calling a stored
-	// procedure.
+	// HammerDB is TPROC-C as HammerDB 4 runs it, its deviations kept, but for
+	// two: each transaction is sent statement by statement instead of calling a
+	// stored procedure, and the 1 % of orders to roll back is rolled back on
+	// PostgreSQL too.
 	HammerDB Flavor = "hammerdb"
 )
 

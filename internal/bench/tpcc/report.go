@@ -140,9 +140,17 @@ func (r *Report) WriteText(out io.Writer) error {
 
 // WriteChecks prints one line a check.
 func WriteChecks(out io.Writer, checks []result.Check) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, c := range checks {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", map[bool]string{true: "ok", false: "VIOLATED"}[c.OK], c.Name, c.Detail)
+		word, detail := "ok      ", ""
+		if !c.OK {
+			word = "VIOLATED"
+		}
+		if c.Detail != "" {
+			detail = ": " + c.Detail
+		}
+		if _, err := fmt.Fprintf(out, "%s  %s%s\n", word, c.Name, detail); err != nil {
+			return err
+		}
 	}
-	return w.Flush()
+	return nil
 }
