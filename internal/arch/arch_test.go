@@ -68,6 +68,8 @@ var only = map[string]string{
 	"github.com/HdrHistogram/":       "internal/bench/hist",
 	"gonum.org/v1/gonum":             "internal/bench/stat",
 	"github.com/spf13/cobra":         "internal/cli",
+	"github.com/miekg/pkcs11":        "internal/keys/kms",
+	"github.com/hashicorp/":          "internal/keys/kms",
 	"golang.org/x/term":              "internal/cli",
 }
 

@@ -78,6 +78,8 @@ var mappings = []mapping{
 	{keyring.ErrUnsupported, ExitMissing, "use the version of veildb that wrote it, or a newer one"},
 	{keyring.ErrCorrupt, ExitDamaged, "restore it from a backup; KEYFILE.prev is the generation before"},
 	{kms.ErrInsecure, ExitMissing, "make it a regular file of the right owner: chmod 600 FILE"},
+	{kms.ErrConfig, ExitUsage, "see docs/keys.md for how each provider is set up"},
+	{kms.ErrNotBuilt, ExitMissing, "build with the provider: go build -tags cloudkms,pkcs11 ./cmd/veildb"},
 	{kms.ErrUnknown, ExitUsage, "see the providers in: veildb key init --help"},
 	{sqlvfs.ErrNotEncrypted, ExitUsage, "open it without a key, or encrypt it with: veildb volume convert --in FILE --out NEWFILE --key KEYFILE"},
 	{sqlvfs.ErrEncrypted, ExitKey, "name its key file: sqlite:FILE?key=KEYFILE"},

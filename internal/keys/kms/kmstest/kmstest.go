@@ -37,6 +37,13 @@ type Subject struct {
 	// IgnoresAAD is true if the provider cannot authenticate additional data.
 	IgnoresAAD bool
 
+	// Break makes the key manager fail until mend is called; nil if there is
+	// none.
+	Break func(t *testing.T, f Fault) (mend func())
+
+	// Rotate makes a new version of the root key; nil if it has none.
+	Rotate func(t *testing.T)
+
 	// Secrets are strings that no error may contain: tokens, passphrases.
 	Secrets []string
 }
@@ -49,6 +56,13 @@ func Run(t *testing.T, s Subject) {
 	t.Run("not there", s.notThere)
 	t.Run("concurrent", s.concurrent)
 	t.Run("key file", s.keyFile)
+	if s.Break != nil {
+		t.Run("outage", s.outage)
+		t.Run("key file in an outage", s.keyFileOutage)
+	}
+	if s.Rotate != nil {
+		t.Run("rotation", s.rotation)
+	}
 }
 
 var aad = []byte("place of the key")
@@ -109,19 +123,23 @@ func (s Subject) roundTrip(t *testing.T) {
 	}
 }
 
-// refuse fails the test unless err matches one of want and keeps secrets.
-func (s Subject) refuse(t *testing.T, what string, got *secret.Bytes, err error, want ...error) {
+// refuse fails the test unless err matches one of want and keeps secrets, of
+// which key is one.
+func (s Subject) refuse(t *testing.T, what string, key, got *secret.Bytes, err error, want ...error) {
 	t.Helper()
 	if got != nil || !slices.ContainsFunc(want, func(w error) bool { return errors.Is(err, w) }) {
 		t.Errorf("%s: key %v, error %v; want %v", what, got, err, want)
 	}
-	s.keepsSecrets(t, err)
+	s.keepsSecrets(t, key, err)
 }
 
-func (s Subject) keepsSecrets(t *testing.T, err error) {
+func (s Subject) keepsSecrets(t *testing.T, key *secret.Bytes, err error) {
 	t.Helper()
 	if err == nil {
 		return
+	}
+	if enc := FindKeyIn([]byte(err.Error()), key.Reveal()); enc != "" {
+		t.Errorf("error %q contains the key as %s", err, enc)
 	}
 	for _, sec := range s.Secrets {
 		if strings.Contains(err.Error(), sec) {
@@ -134,10 +152,10 @@ func (s Subject) wrongKey(t *testing.T) {
 	key := random(t, 32)
 	blob := wrap(t, s.Open(t), key)
 	got, err := s.Other(t).Unwrap(t.Context(), blob, aad)
-	s.refuse(t, "other root key", got, err, keyring.ErrWrongKey)
+	s.refuse(t, "other root key", key, got, err, keyring.ErrWrongKey)
 	if !s.IgnoresAAD {
 		got, err = s.Open(t).Unwrap(t.Context(), blob, []byte("another place"))
-		s.refuse(t, "other place", got, err, keyring.ErrCorrupt, keyring.ErrWrongKey)
+		s.refuse(t, "other place", key, got, err, keyring.ErrCorrupt, keyring.ErrWrongKey)
 	}
 }
 
@@ -147,10 +165,10 @@ func (s Subject) damaged(t *testing.T) {
 	either := []error{keyring.ErrCorrupt, keyring.ErrWrongKey}
 	for _, n := range []int{0, 1, len(blob) / 2, len(blob) - 1} {
 		got, err := p.Unwrap(t.Context(), blob[:n], aad)
-		s.refuse(t, "cut blob", got, err, either...)
+		s.refuse(t, "cut blob", key, got, err, either...)
 	}
 	got, err := p.Unwrap(t.Context(), []byte("this is no wrapped key at all, just some text"), aad)
-	s.refuse(t, "text", got, err, either...)
+	s.refuse(t, "text", key, got, err, either...)
 	for at := 0; at < len(blob); at += max(1, len(blob)/16) {
 		bad := bytes.Clone(blob)
 		bad[at] ^= 0x10
@@ -159,7 +177,7 @@ func (s Subject) damaged(t *testing.T) {
 			got.Close() // no integrity of its own; the key check value notices
 			continue
 		}
-		s.refuse(t, "changed blob", got, err, either...)
+		s.refuse(t, "changed blob", key, got, err, either...)
 	}
 }
 
@@ -175,12 +193,12 @@ func (s Subject) notThere(t *testing.T) {
 		}
 		p := c.open(t)
 		got, err := p.Unwrap(t.Context(), blob, aad)
-		s.refuse(t, name+": unwrap", got, err, c.want)
+		s.refuse(t, name+": unwrap", key, got, err, c.want)
 		none, _, err := p.Wrap(t.Context(), key, aad)
 		if none != nil || !errors.Is(err, c.want) {
 			t.Errorf("%s: wrap: %d bytes, %v; want %v", name, len(none), err, c.want)
 		}
-		s.keepsSecrets(t, err)
+		s.keepsSecrets(t, key, err)
 	}
 }
 
