@@ -32,6 +32,7 @@ type benchRun struct {
 	out       string
 	seed      uint64
 	keep      bool
+	columns   string
 }
 
 func newBenchRunCommand(env *Env) *cobra.Command {
@@ -69,6 +70,7 @@ goes on when the same command is given again with the same --out.`,
 	f.DurationVar(&o.budget, "budget", 0, "`TIME` for the whole run, instead of the study's")
 	f.StringVar(&o.out, "out", "", "`DIR` for records and report (default veildb-STUDY-TIME)")
 	f.Uint64Var(&o.seed, "seed", 1, "`NUMBER` that data, streams and block orders come from")
+	f.StringVar(&o.columns, "columns", "", "add the variant cols: the columns listed in `FILE`, one table.column a line")
 	f.BoolVar(&o.keep, "keep-data", false, "keep the databases in DIR/data")
 	cmd.MarkFlagsMutuallyExclusive("quick", "full", "budget")
 	return cmd
@@ -108,6 +110,9 @@ func (o *benchRun) definition(name string) (*study.Definition, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.columns != "" {
+		d.Variants = append(d.Variants, "cols")
+	}
 	budget := o.budget
 	switch {
 	case o.budget < 0:
@@ -146,6 +151,11 @@ func (o *benchRun) measure(ctx context.Context, env *Env, d *study.Definition) e
 		return err
 	}
 	defer engine.Close()
+	if o.columns != "" {
+		if engine.columns, err = userColumns(o.columns); err != nil {
+			return err
+		}
+	}
 	w, prior, err := o.records(ctx, d, engine)
 	if err != nil {
 		return err

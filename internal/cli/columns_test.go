@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -108,22 +107,49 @@ func TestTPCCColumnsAreComplete(t *testing.T) {
 	}
 }
 
-func TestReadColumns(t *testing.T) {
-	dir := t.TempDir()
-	good, bad := filepath.Join(dir, "good"), filepath.Join(dir, "bad")
-	os.WriteFile(good, []byte("staff.salary\nsbtest*.k\n"), 0o600)
-	os.WriteFile(bad, []byte("staff.salary\nsalary\n"), 0o600)
-	set, err := readColumns(good)
+func TestUserColumns(t *testing.T) {
+	write := func(text string) string {
+		path := filepath.Join(t.TempDir(), "list")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	set, err := userColumns(write("customer.c_last # personal\noorder.o_c_id\nsbtest*.k\n"))
 	if err != nil || !set.Has(cells.Column{Table: "sbtest7", Column: "k"}) {
 		t.Errorf("got %v, %v", set, err)
 	}
-	if _, err := readColumns(bad); !errors.Is(err, cells.ErrSyntax) || !strings.Contains(err.Error(), "line 2") {
-		t.Errorf("bad list: got error %v", err)
-	}
-	if _, err := readColumns(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("no file: got error %v", err)
+	for _, c := range []struct{ name, path, want string }{
+		{"not a column", write("customer.c_last\nc_first\n"), "line 2"},
+		{"misspelt", write("customer.c_lsat\n"), "customer.c_lsat"},
+		{"no such table", write("staff.salary\n"), "staff.salary"},
+		{"no such file", "none", "none"},
+	} {
+		_, err := userColumns(c.path)
+		if code, _ := exitCode(err); code != ExitUsage || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got error %v, want one of usage that names %s", c.name, err, c.want)
+		}
 	}
 	if _, err := builtinColumns("tpcc", "cols33"); err == nil {
 		t.Error("cols33 exists")
+	}
+}
+
+// Every list protects columns that exist, or userColumns would refuse it.
+func TestOwnListsAreKnown(t *testing.T) {
+	known, err := benchColumns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, workload := range []string{"tpcc", "sysbench"} {
+		for _, tier := range []string{"cols20", "cols50", "cols100"} {
+			set, err := builtinColumns(workload, tier)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if bad := set.Unmatched(known); len(bad) > 0 {
+				t.Errorf("%s %s: no columns %v", workload, tier, bad)
+			}
+		}
 	}
 }

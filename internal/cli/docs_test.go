@@ -1,13 +1,14 @@
 package cli
 
 import (
-	"context"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/veildb/veildb/internal/atrest/sqlvfs"
 )
 
 // A docBlock is a fenced block of shell commands in a document.
@@ -105,7 +106,7 @@ func runDocScript(t *testing.T, script string) {
 	if err := os.Symlink(exe, filepath.Join(bin, "veildb")); err != nil {
 		t.Fatal(err)
 	}
-	db, _, err := openDB(context.Background(), &Env{Stdin: strings.NewReader("")}, "sqlite:"+filepath.Join(dir, "app.db"), "")
+	db, err := sqlvfs.Open(filepath.Join(dir, "app.db"), sqlvfs.Options{JournalMode: "delete"})
 	if err != nil {
 		t.Fatal(err)
 	}

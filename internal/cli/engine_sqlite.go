@@ -30,6 +30,7 @@ var sqliteVariants = map[string]string{
 	"cols20":  "20 % of the columns sealed on the way out and opened again (AES-256-GCM)",
 	"cols50":  "50 % of the columns",
 	"cols100": "all columns",
+	"cols":    "the columns that --columns FILE lists",
 }
 
 // embeddedEngine keeps a study's SQLite databases in one directory: an
@@ -38,6 +39,7 @@ type embeddedEngine struct {
 	dir     string
 	options sqlvfs.Options
 	ring    *keyring.Ring // throwaway keys of this directory
+	columns *cells.Set    // of the variant cols; nil without
 }
 
 // openEmbeddedEngine makes or opens the directory dir. The keys in it protect
@@ -179,7 +181,10 @@ func (e *embeddedEngine) ends(c driver.Connector, dataset, variant string) (driv
 	if strings.HasPrefix(dataset, "tpcc") {
 		workload = "tpcc"
 	}
-	columns, err := builtinColumns(workload, variant)
+	columns, err := e.columns, error(nil)
+	if variant != "cols" {
+		columns, err = builtinColumns(workload, variant)
+	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -42,12 +42,6 @@ func isTerminal(w io.Writer) bool {
 	return err == nil && fi.Mode()&os.ModeCharDevice != 0
 }
 
-// start begins a new job; its rate and time to go count from here.
-func (p *progress) start() {
-	p.started = p.now()
-	p.shown = time.Time{}
-}
-
 // update shows that fraction of the job (0 to 1) is done. label says what is
 // going on; detail, which may be empty, how it goes.
 func (p *progress) update(fraction float64, label, detail string) {

@@ -9,8 +9,7 @@ import (
 func TestProgressLines(t *testing.T) {
 	var b strings.Builder
 	clock := time.Unix(1000, 0)
-	p := &progress{w: &b, now: func() time.Time { return clock }}
-	p.start()
+	p := &progress{w: &b, started: clock, now: func() time.Time { return clock }}
 	p.update(0, "loading", "")
 	clock = clock.Add(5 * time.Second)
 	p.update(0.2, "loading", "too soon for another line")
@@ -25,8 +24,7 @@ func TestProgressLines(t *testing.T) {
 func TestProgressBarErasesLongerLine(t *testing.T) {
 	var b strings.Builder
 	clock := time.Unix(1000, 0)
-	p := &progress{w: &b, terminal: true, now: func() time.Time { return clock }}
-	p.start()
+	p := &progress{w: &b, terminal: true, started: clock, now: func() time.Time { return clock }}
 	p.update(0.5, "a rather long label", "")
 	clock = clock.Add(time.Second)
 	p.update(1, "short", "")
