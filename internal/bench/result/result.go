@@ -75,7 +75,8 @@ type Published struct {
 	Note        string  `json:"note,omitempty"`
 }
 
-// Block is one uninterrupted stretch of load on one arm.
+// Block is load on one arm: one stretch, or slices that took turns with the
+// other arm's and are added up.
 type Block struct {
 	Type     string `json:"type"`
 	Cell            // which comparison the block belongs to

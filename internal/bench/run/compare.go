@@ -58,14 +58,17 @@ func Compare(ctx context.Context, p Plan) (err error) {
 // A session is a comparison at work.
 type session struct {
 	Plan
-	started time.Time
-	crews   [2]*Crew      // baseline, variant; nil until opened
-	counts  [2][]uint64   // by work: transactions a terminal, settling and in the block
-	quads   int           // valid or void in this run
-	voided  int           // of those
-	spent   time.Duration // on them
-	logs    []float64     // of all valid quads
-	tps     result.Pair   // of the last quad
+	started  time.Time
+	crews    [2]*Crew      // baseline, variant; nil until opened
+	parts    [2][2]*part   // the blocks at work, by arm and visit
+	pace     float64       // by work: seconds a transaction takes a terminal
+	ours     float64       // processor time of the quad at work, seconds
+	quads    int           // valid or void in this run
+	voided   int           // of those
+	spent    time.Duration // on them
+	logs     []float64     // of all valid quads
+	tps      result.Pair   // of the last quad
+	reported time.Time
 }
 
 // A quadError is a failure that costs a quad, not the run.
@@ -180,23 +183,29 @@ func (s *session) open(ctx context.Context, quad int) error {
 			return fmt.Errorf("%s arm: %w", armNames[i], err)
 		}
 		s.crews[i] = c
+		for visit := range s.parts[i] {
+			s.parts[i][visit] = &part{sample: newSample(len(c.Kinds()))}
+		}
 	}
 	s.report(PhaseWarmup)
 	return s.warm(ctx)
 }
 
 func (s *session) warm(ctx context.Context) error {
-	first, err := s.crews[0].Run(ctx, Window{Duration: max(s.Warmup, s.Block)})
-	if err != nil {
-		return fmt.Errorf("warm baseline arm: %w", err)
-	}
 	counts := make([]uint64, s.Cell.Threads)
-	total := uint64(0)
-	for i, t := range first.Terminals {
-		counts[i] = t.Transactions
-		total += t.Transactions
+	var total uint64
+	var elapsed time.Duration
+	for total == 0 { // on a busy machine a short window may pass before a terminal wakes
+		res, err := s.crews[0].Run(ctx, Window{Duration: max(s.Warmup, s.Block)})
+		if err != nil {
+			return fmt.Errorf("warm baseline arm: %w", err)
+		}
+		for i, t := range res.Terminals {
+			counts[i] += t.Transactions
+			total += t.Transactions
+		}
+		elapsed += res.Elapsed
 	}
-	elapsed := first.Elapsed
 	second, err := s.crews[1].Run(ctx, Window{Counts: counts})
 	if err != nil {
 		return fmt.Errorf("warm variant arm: %w", err)
@@ -206,7 +215,8 @@ func (s *session) warm(ctx context.Context) error {
 	}
 	// The warm-up began cold; a pair of blocks of the size it suggests
 	// corrects it.
-	n := s.perTerminal(s.Block, total, elapsed+second.Elapsed)
+	s.pace = (elapsed + second.Elapsed).Seconds() / 2 / (float64(total) / float64(s.Cell.Threads))
+	n := max(1, s.transactions(s.Block))
 	elapsed = 0
 	for i, c := range s.crews {
 		res, err := c.Run(ctx, Window{Counts: s.each(n)})
@@ -215,19 +225,8 @@ func (s *session) warm(ctx context.Context) error {
 		}
 		elapsed += res.Elapsed
 	}
-	total = n * uint64(s.Cell.Threads)
-	s.counts = [2][]uint64{
-		s.each(s.perTerminal(s.Settle, total, elapsed)),
-		s.each(max(1, s.perTerminal(s.Block, total, elapsed))),
-	}
+	s.pace = elapsed.Seconds() / 2 / float64(n)
 	return nil
-}
-
-// perTerminal is how many transactions each terminal runs in d, if both arms
-// together took elapsed for total each.
-func (s *session) perTerminal(d time.Duration, total uint64, elapsed time.Duration) uint64 {
-	perSecond := float64(total) / (elapsed.Seconds() / 2)
-	return uint64(perSecond*d.Seconds()/float64(s.Cell.Threads) + 0.5)
 }
 
 // each is n for every terminal.
@@ -239,10 +238,16 @@ func (s *session) each(n uint64) []uint64 {
 	return counts
 }
 
-func (s *session) report(phase Phase) {
-	if s.Progress == nil {
+func (s *session) report(phase Phase) { s.reportNow(phase, true) }
+
+// reportEvery is how often progress within a quad is worth telling.
+const reportEvery = 200 * time.Millisecond
+
+func (s *session) reportNow(phase Phase, force bool) {
+	if s.Progress == nil || !force && time.Since(s.reported) < reportEvery {
 		return
 	}
+	s.reported = time.Now()
 	p := Progress{
 		Cell: s.Cell, Phase: phase, Quads: len(s.logs), Voided: s.voided,
 		Elapsed: time.Since(s.started), TPS: s.tps,

@@ -204,8 +204,8 @@ func TestQuadsAreWellFormed(t *testing.T) {
 			if len(b.KindsUS) != 5 || kinds != b.Transactions || b.LatencyUS.Count != b.Transactions {
 				t.Errorf("block %d: %d transactions, kinds hold %d, latencies %d", i, b.Transactions, kinds, b.LatencyUS.Count)
 			}
-			if b.Transactions != r.blocks[0].Transactions {
-				t.Errorf("block %d ran %d transactions, block 0 %d", i, b.Transactions, r.blocks[0].Transactions)
+			if first := r.blocks[i/4*4]; b.Transactions != first.Transactions {
+				t.Errorf("block %d ran %d transactions, the first of its quad %d", i, b.Transactions, first.Transactions)
 			}
 			if d := time.Duration(b.DurationS * 1e9); d < 30*time.Millisecond || d > 300*time.Millisecond {
 				t.Errorf("block %d took %v, aimed at 100ms", i, d)
@@ -220,21 +220,56 @@ func TestQuadsAreWellFormed(t *testing.T) {
 // TestPairedWorkIsTheSameWork: after any number of quads both arms have drawn
 // the same streams, warm-up and settling included.
 func TestPairedWorkIsTheSameWork(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		work := drifting(time.Millisecond, 2)
-		a := &engine{work: work, log: map[int][]uint64{}}
-		b := &engine{work: work, log: map[int][]uint64{}}
-		var r records
-		p := plan(a, 5, 3, &r)
-		p.Variant.Workload = fakeWorkload{b, []string{"only"}}
-		p.Stop.Quads = 5
-		mustCompare(t, p)
-		for n := range 3 {
-			if len(a.log[n]) < 1000 || !slices.Equal(a.log[n], b.log[n]) {
-				t.Errorf("terminal %d: the arms drew %d and %d values, not the same", n, len(a.log[n]), len(b.log[n]))
+	for _, slice := range []time.Duration{0, 15 * time.Millisecond} {
+		synctest.Test(t, func(t *testing.T) {
+			work := drifting(time.Millisecond, 2)
+			a := &engine{work: work, log: map[int][]uint64{}}
+			b := &engine{work: work, log: map[int][]uint64{}}
+			var r records
+			p := plan(a, 5, 3, &r)
+			p.Variant.Workload = fakeWorkload{b, []string{"only"}}
+			p.Stop.Quads, p.Slice = 5, slice
+			mustCompare(t, p)
+			for n := range 3 {
+				if len(a.log[n]) < 1000 || !slices.Equal(a.log[n], b.log[n]) {
+					t.Errorf("slice %v, terminal %d: the arms drew %d and %d values, not the same", slice, n, len(a.log[n]), len(b.log[n]))
+				}
 			}
-		}
-	})
+		})
+	}
+}
+
+// TestSlicesCancelFasterDrift: on a machine that wanders within a block, blocks
+// in slices agree better than blocks in one piece, and mean the same.
+func TestSlicesCancelFasterDrift(t *testing.T) {
+	sd := map[time.Duration]float64{}
+	for _, slice := range []time.Duration{0, 10 * time.Millisecond} {
+		synctest.Test(t, func(t *testing.T) {
+			begin := time.Now()
+			wander := func(int) time.Duration {
+				phase := time.Since(begin).Seconds() * 2 * math.Pi / 0.33
+				return time.Duration(1e6 * math.Exp(0.5*math.Sin(phase)))
+			}
+			var r records
+			p := plan(&engine{work: wander}, 5, 1, &r)
+			p.Slice, p.Settle, p.Stop.Quads = slice, 0, 30
+			mustCompare(t, p)
+			for i, b := range r.blocks {
+				if d := time.Duration(b.DurationS * 1e9); d < 40*time.Millisecond || d > 200*time.Millisecond {
+					t.Errorf("slice %v: block %d took %v, aimed at 100ms", slice, i, d)
+				}
+			}
+			d := r.logs()
+			iv, _ := stat.Student(d, stat.Level)
+			if !iv.Loss().Contains(5) || len(d) != 30 {
+				t.Errorf("slice %v: loss %+v of %d quads, injected 5", slice, iv.Loss(), len(d))
+			}
+			_, sd[slice] = stat.MeanSD(d)
+		})
+	}
+	if sd[10*time.Millisecond] > sd[0]/3 {
+		t.Errorf("standard deviation of quads: %.4f in slices, %.4f in one piece", sd[10*time.Millisecond], sd[0])
+	}
 }
 
 func TestInterruptAndResume(t *testing.T) {
@@ -280,7 +315,7 @@ func TestResumedTerminalsDrawFreshStreams(t *testing.T) {
 			t.Fatalf("quads %d and %d share a stream", old, quad)
 		}
 		seen[s] = quad
-		if p.order(quad) == abba {
+		if p.orders(quad)() == abba {
 			abbas++
 		}
 	}

@@ -15,7 +15,7 @@ import (
 type Crew struct {
 	kinds     []string
 	terminals []Terminal
-	rec       recorder
+	rec       *recorder
 	seed      uint64
 	windows   uint64 // run so far; each gets its own arrivals
 }
@@ -26,7 +26,7 @@ func OpenCrew(ctx context.Context, w Workload, db *sql.DB, n int, seed uint64) (
 	if n < 1 {
 		return nil, fmt.Errorf("open terminals: %d terminals, want at least 1", n)
 	}
-	c := &Crew{kinds: w.Kinds(), seed: seed}
+	c := &Crew{kinds: w.Kinds(), seed: seed, rec: &recorder{}}
 	if len(c.kinds) == 0 {
 		return nil, fmt.Errorf("open terminals: workload %s has no transaction types", w.Name())
 	}
@@ -107,6 +107,7 @@ type LoadResult struct {
 type TerminalResult struct {
 	Transactions uint64
 	Busy         time.Duration // inside Next
+	end          time.Duration // of the last transaction, from the start of the shift
 }
 
 func (w Window) validate(terminals int) error {
@@ -135,12 +136,22 @@ func (c *Crew) Run(ctx context.Context, w Window) (LoadResult, error) {
 		// none enters it with half a transaction behind it.
 		warm := w
 		warm.Warmup, warm.Duration, warm.Events, warm.Interval = 0, w.Warmup, 0, 0
+		c.rec.reset()
 		if res, err := c.window(ctx, warm); err != nil {
 			c.rec.reset()
 			return LoadResult{Sample: c.rec.live, Start: res.Start, Terminals: make([]TerminalResult, len(c.terminals))}, err
 		}
 		w.Warmup = 0
 	}
+	c.rec.reset()
+	return c.window(ctx, w)
+}
+
+// addTo runs a window without intervals and adds what it did to sample.
+func (c *Crew) addTo(ctx context.Context, sample *Sample, w Window) (LoadResult, error) {
+	own := c.rec
+	c.rec = &recorder{live: sample}
+	defer func() { c.rec = own }()
 	return c.window(ctx, w)
 }
 
@@ -154,9 +165,8 @@ type shift struct {
 }
 
 func (c *Crew) window(ctx context.Context, w Window) (LoadResult, error) {
-	c.rec.reset()
 	c.windows++
-	s := &shift{Window: w, rec: &c.rec}
+	s := &shift{Window: w, rec: c.rec}
 	if w.Rate > 0 {
 		s.queue = newQueue(w, c.seed^c.windows)
 	}
@@ -184,19 +194,39 @@ func (c *Crew) window(ctx context.Context, w Window) (LoadResult, error) {
 		}
 	}()
 	wg.Wait()
-	elapsed := time.Since(s.start) - w.Warmup
+	elapsed := s.elapsed(ctx, shares)
 	close(stop)
 	<-ticking
 
 	res := LoadResult{
 		Sample: c.rec.finish(), Start: s.start.Add(w.Warmup),
-		Elapsed: max(elapsed, 0), Terminals: shares,
+		Elapsed: elapsed, Terminals: shares,
 	}
-	if s.queue != nil && ctx.Err() == nil && (s.Events == 0 || s.tickets.Load() < s.Events) {
+	if s.queue != nil && ctx.Err() == nil && !s.exhausted() {
 		res.Unserved = s.queue.backlog(elapsed+w.Warmup, res.Latency.Record)
 	}
 	return res, context.Cause(ctx)
 }
+
+// elapsed is the time from the end of the warm-up to the end of the last
+// transaction. An open load that kept to its schedule lasts as long as that,
+// though nothing may have been due at its very end.
+func (s *shift) elapsed(ctx context.Context, shares []TerminalResult) time.Duration {
+	if ctx.Err() != nil {
+		return max(0, time.Since(s.start)-s.Warmup)
+	}
+	var end time.Duration
+	for _, t := range shares {
+		end = max(end, t.end-s.Warmup)
+	}
+	if s.queue != nil && !s.exhausted() {
+		end = max(end, s.Duration)
+	}
+	return end
+}
+
+// exhausted reports whether Events ended the shift.
+func (s *shift) exhausted() bool { return s.Events > 0 && s.tickets.Load() >= s.Events }
 
 // work is the life of one terminal in a window.
 func (s *shift) work(ctx context.Context, n int, t Terminal, share *TerminalResult) error {
@@ -235,6 +265,7 @@ func (s *shift) work(ctx context.Context, n int, t Terminal, share *TerminalResu
 			return err
 		}
 		now = time.Since(s.start)
+		share.end = now
 		if counts {
 			s.rec.add(kind, now-begin, tally)
 			share.Transactions++

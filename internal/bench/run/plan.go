@@ -34,13 +34,21 @@ type Plan struct {
 
 	// Block is the length of a block: exact with ByTime, aimed at otherwise.
 	Block time.Duration
+	// Slice, if set, has the four blocks of a quad advance in turns: they are
+	// run as many small quads of slices this long, each in an order of its
+	// own, and added up. What the machine does for longer than a few slices
+	// then hits both arms alike, and a block is still long enough for
+	// percentiles: on a machine four times overbooked, slices of 5 ms cut the
+	// spread of TPC-C quads with one terminal from 45 to 14 %. Every slice ends with all terminals idle, so it suits few
+	// terminals and short transactions. 0 runs each block in one piece.
+	Slice time.Duration
 	// ByTime ends blocks by the clock. Otherwise both arms of a pair run
 	// exactly the same transactions from the same streams (n a terminal,
-	// found in the warm-up), so the chance in the mix cancels and only the
-	// time they take differs.
+	// found in the warm-up and corrected from quad to quad), so the chance in
+	// the mix cancels and only the time they take differs.
 	ByTime bool
 	Warmup time.Duration // load on each arm before the first quad; at least Block is run
-	Settle time.Duration // load at the start of every block that counts nowhere
+	Settle time.Duration // load after every switch of arms that counts nowhere
 
 	// Rate, with ByTime, sends so many transactions a second and counts
 	// latency from the intended start. The throughput of the arms is then
@@ -133,8 +141,8 @@ func (p *Plan) validate() error {
 		return fmt.Errorf("compare: %d threads, want at least 1", p.Cell.Threads)
 	case p.Block <= 0:
 		return errors.New("compare: no block length")
-	case p.Warmup < 0 || p.Settle < 0 || p.Rate < 0:
-		return errors.New("compare: negative warm-up, settle time or rate")
+	case p.Warmup < 0 || p.Settle < 0 || p.Slice < 0 || p.Rate < 0:
+		return errors.New("compare: negative warm-up, settle time, slice or rate")
 	case p.Rate > 0 && !p.ByTime:
 		return errors.New("compare: a rate needs blocks by time")
 	case p.Stop.Quads <= 0 && p.Stop.Budget <= 0:
@@ -159,12 +167,25 @@ func (p *Plan) streamSeed(quad int) uint64 {
 	return rand.NewPCG(p.Seed^p.id(), uint64(quad)<<1).Uint64()
 }
 
-// order says which arm begins and ends a quad.
-func (p *Plan) order(quad int) order {
-	if rand.NewPCG(p.Seed^p.id(), uint64(quad)<<1|1).Uint64()>>63 == 0 {
-		return abba
+// orders draws, for one quad, which arm begins and ends it, and then the same
+// for each of its small quads.
+func (p *Plan) orders(quad int) func() order {
+	rng := rand.NewPCG(p.Seed^p.id(), uint64(quad)<<1|1)
+	return func() order {
+		if rng.Uint64()>>63 == 0 {
+			return abba
+		}
+		return baab
 	}
-	return baab
+}
+
+// rounds is the number of small quads in a quad, slice their blocks' length.
+func (p *Plan) rounds() (n int, slice time.Duration) {
+	if p.Slice == 0 || p.Slice >= p.Block {
+		return 1, p.Block
+	}
+	n = int((p.Block + p.Slice/2) / p.Slice)
+	return n, p.Block / time.Duration(n)
 }
 
 // An order lists the arms of a quad's four blocks: 0 is the baseline. Both

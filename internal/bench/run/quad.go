@@ -2,44 +2,53 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/veildb/veildb/internal/bench/result"
 )
 
-// quad runs four blocks. void says why they must not count, nil if they may.
-// An error that costs only this quad is a *quadError.
+// A part is a block in the making, the sum of its slices.
+type part struct {
+	sample  *Sample
+	start   time.Time
+	elapsed time.Duration
+	cpu     result.CPU
+}
+
+func (p *part) reset() {
+	p.sample.reset()
+	*p = part{sample: p.sample}
+}
+
+// quad runs four blocks, in one piece or in slices. void says why they must
+// not count, nil if they may. An error that costs only this quad is a
+// *quadError.
 func (s *session) quad(ctx context.Context, quad int) (blocks [4]result.Block, void *result.Void, err error) {
 	before, err := s.generations()
 	if err != nil {
 		return blocks, nil, err
 	}
-	order, clock := s.order(quad), s.readClock()
-	var ours float64
-	for pos, arm := range order {
-		cpu, err := s.cpu(arm)
-		if err != nil {
-			return blocks, nil, err
-		}
-		b, err := s.block(ctx, arm)
-		if err != nil {
-			return blocks, nil, s.failed(ctx, before, arm, err)
-		}
-		after, err := s.cpu(arm)
-		if err != nil {
-			return blocks, nil, err
-		}
-		ours += after.Sub(cpu).Total() // settling included
-		b.Cell, b.Arm = s.key(), armNames[arm]
-		b.Quad, b.Position, b.Order = quad, pos, order.String()
-		blocks[pos] = b
-		*armOf(&s.tps, arm) = float64(b.Commits) / b.DurationS
-		if pos < 3 {
-			s.report(PhaseMeasure)
+	for _, arm := range s.parts {
+		arm[0].reset()
+		arm[1].reset()
+	}
+	draw, clock := s.orders(quad), s.readClock()
+	s.ours = 0
+	first := draw() // gives the blocks their places; a small quad has the same two visits to each arm
+	rounds, _ := s.rounds()
+	for round, order := 0, first; round < rounds; round, order = round+1, draw() {
+		var visits [2]int
+		for _, arm := range order {
+			if err := s.slice(ctx, arm, s.parts[arm][visits[arm]]); err != nil {
+				return blocks, nil, s.failed(ctx, before, arm, err)
+			}
+			visits[arm]++
+			s.reportNow(PhaseMeasure, false)
 		}
 	}
-	steal, foreign := s.readClock().since(clock, ours)
+	steal, foreign := s.readClock().since(clock, s.ours)
 	now, err := s.generations()
 	switch {
 	case err != nil:
@@ -51,6 +60,16 @@ func (s *session) quad(ctx context.Context, quad int) (blocks [4]result.Block, v
 	case s.Void.ForeignPct > 0 && foreign > s.Void.ForeignPct:
 		void = s.void(quad, CauseForeignLoad, "")
 	}
+	var visits [2]int
+	for pos, arm := range first {
+		b := s.record(s.parts[arm][visits[arm]])
+		b.Arm, b.Quad, b.Position, b.Order = armNames[arm], quad, pos, first.String()
+		b.StealPct, b.ForeignPct = steal, foreign
+		blocks[pos] = b
+		visits[arm]++
+		*armOf(&s.tps, arm) = float64(b.Commits) / b.DurationS
+	}
+	s.correctPace()
 	return blocks, void, nil
 }
 
@@ -84,10 +103,16 @@ func armOf(p *result.Pair, arm int) *float64 {
 	return &p.Variant
 }
 
+// A loadError is a failure of the load itself, as opposed to accounting.
+type loadError struct{ error }
+
+func (e *loadError) Unwrap() error { return e.error }
+
 // failed turns an error in a block of one arm into the loss of this quad,
 // unless the run is over anyway.
 func (s *session) failed(ctx context.Context, before [2]string, arm int, err error) error {
-	if ctx.Err() != nil {
+	var load *loadError
+	if ctx.Err() != nil || !errors.As(err, &load) {
 		return err
 	}
 	cause := CauseClientError
@@ -127,55 +152,94 @@ func (s *session) cpu(arm int) (result.CPU, error) {
 	return c, nil
 }
 
-// block settles one arm and measures one block on it.
-func (s *session) block(ctx context.Context, arm int) (b result.Block, err error) {
+// slice settles one arm and adds one slice of load on it to p.
+func (s *session) slice(ctx context.Context, arm int, p *part) error {
 	crew := s.crews[arm]
 	settle, w := s.windows()
+	begin, err := s.cpu(arm)
+	if err != nil {
+		return err
+	}
+	before := begin
 	if settle != nil {
 		if _, err := crew.Run(ctx, *settle); err != nil {
-			return b, fmt.Errorf("settle %s arm: %w", armNames[arm], err)
+			return &loadError{fmt.Errorf("settle %s arm: %w", armNames[arm], err)}
+		}
+		if before, err = s.cpu(arm); err != nil {
+			return err
 		}
 	}
-	clock := s.readClock()
-	cpu, err := s.cpu(arm)
+	res, err := crew.addTo(ctx, p.sample, w)
 	if err != nil {
-		return b, err
-	}
-	res, err := crew.Run(ctx, w)
-	if err != nil {
-		return b, fmt.Errorf("load %s arm: %w", armNames[arm], err)
+		return &loadError{fmt.Errorf("load %s arm: %w", armNames[arm], err)}
 	}
 	after, err := s.cpu(arm)
 	if err != nil {
-		return b, err
+		return err
 	}
-	used := after.Sub(cpu)
-	b = result.Block{
-		Type: result.TypeBlock, Start: res.Start.UTC().Round(time.Microsecond), DurationS: res.Elapsed.Seconds(),
-		Transactions: res.Transactions, Commits: res.Commits, UserAborts: res.UserAborts,
-		Retries: res.Retries, Errors: res.Errors, Queries: res.Queries,
-		LatencyUS: Summarise(res.Latency), CPUS: used, Rate: s.Rate,
+	if p.start.IsZero() {
+		p.start = res.Start
 	}
-	b.StealPct, b.ForeignPct = s.readClock().since(clock, used.Total())
-	if kinds := crew.Kinds(); len(kinds) > 1 {
-		b.KindsUS = make(map[string]result.Latency, len(kinds))
-		for i, k := range kinds {
-			b.KindsUS[k] = Summarise(res.Kinds[i])
-		}
-	}
-	return b, nil
+	p.elapsed += res.Elapsed
+	used := after.Sub(before)
+	p.cpu = result.CPU{Client: p.cpu.Client + used.Client, Engine: p.cpu.Engine + used.Engine, Product: p.cpu.Product + used.Product}
+	s.ours += after.Sub(begin).Total()
+	return nil
 }
 
-// windows are the settling load, nil if none, and the block itself.
-func (s *session) windows() (settle *Window, block Window) {
-	if !s.ByTime {
-		if s.counts[0][0] > 0 {
-			settle = &Window{Counts: s.counts[0]}
+// record makes the block of a part.
+func (s *session) record(p *part) result.Block {
+	b := result.Block{
+		Type: result.TypeBlock, Cell: s.key(),
+		Start: p.start.UTC().Round(time.Microsecond), DurationS: p.elapsed.Seconds(),
+		Transactions: p.sample.Transactions, Commits: p.sample.Commits, UserAborts: p.sample.UserAborts,
+		Retries: p.sample.Retries, Errors: p.sample.Errors, Queries: p.sample.Queries,
+		LatencyUS: Summarise(p.sample.Latency), CPUS: p.cpu, Rate: s.Rate,
+	}
+	if kinds := s.crews[0].Kinds(); len(kinds) > 1 {
+		b.KindsUS = make(map[string]result.Latency, len(kinds))
+		for i, k := range kinds {
+			b.KindsUS[k] = Summarise(p.sample.Kinds[i])
 		}
-		return settle, Window{Counts: s.counts[1]}
+	}
+	return b
+}
+
+// windows are the settling load, nil if none, and the slice itself.
+func (s *session) windows() (settle *Window, slice Window) {
+	_, length := s.rounds()
+	if !s.ByTime {
+		if n := s.transactions(s.Settle); n > 0 {
+			settle = &Window{Counts: s.each(n)}
+		}
+		return settle, Window{Counts: s.each(max(1, s.transactions(length)))}
 	}
 	if s.Settle > 0 {
 		settle = &Window{Duration: s.Settle}
 	}
-	return settle, Window{Duration: s.Block, Rate: s.Rate, Arrivals: s.Arrivals}
+	return settle, Window{Duration: length, Rate: s.Rate, Arrivals: s.Arrivals}
+}
+
+// transactions is how many transactions each terminal runs in d at the pace so
+// far.
+func (s *session) transactions(d time.Duration) uint64 {
+	return uint64(d.Seconds()/s.pace + 0.5)
+}
+
+// correctPace takes the quad just run into account. It looks at both arms
+// together, so the length of the next quad does not depend on which was faster.
+func (s *session) correctPace() {
+	if s.ByTime {
+		return
+	}
+	var elapsed time.Duration
+	var done uint64
+	for _, arm := range s.parts {
+		for _, p := range arm {
+			elapsed += p.elapsed
+			done += p.sample.Transactions
+		}
+	}
+	now := elapsed.Seconds() / (float64(done) / float64(s.Cell.Threads))
+	s.pace += (now - s.pace) / 4
 }

@@ -47,7 +47,7 @@ func TestPairedWorkOnSQLite(t *testing.T) {
 	err = run.Compare(context.Background(), run.Plan{
 		Cell:     result.Cell{Engine: "sqlite", Variant: "plain", Baseline: "plain", Workload: load.Name(), Threads: 1},
 		Baseline: arms[0], Variant: arms[1], Seed: 5,
-		Block: 10 * time.Millisecond, Settle: time.Millisecond, Stop: run.Stop{Quads: 4},
+		Block: 30 * time.Millisecond, Slice: 10 * time.Millisecond, Settle: time.Millisecond, Stop: run.Stop{Quads: 4},
 		Record: func(r any) error {
 			b, ok := r.(result.Block)
 			if !ok {
@@ -65,7 +65,7 @@ func TestPairedWorkOnSQLite(t *testing.T) {
 		t.Errorf("%d blocks, last progress %+v", len(blocks), last)
 	}
 	for _, b := range blocks {
-		if b.Commits == 0 || b.Commits != blocks[0].Commits || b.Queries != 20*b.Transactions || b.LatencyUS.P50 <= 0 {
+		if b.Commits == 0 || b.Commits != blocks[4*b.Quad].Commits || b.Queries != 20*b.Transactions || b.LatencyUS.P50 <= 0 {
 			t.Errorf("block = %+v", b)
 		}
 	}
