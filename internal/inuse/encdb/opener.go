@@ -1,0 +1,186 @@
+package encdb
+
+import (
+	"crypto/cipher"
+	"crypto/subtle"
+	"fmt"
+
+	"github.com/veildb/veildb/internal/crypto/secret"
+)
+
+// keepBuffer is the most an Opener keeps between cells, in bytes.
+const keepBuffer = 64 << 10
+
+// An Opener opens the cells of one connection. It is for one goroutine.
+type Opener struct {
+	key     *secret.Bytes // MEK or session key; owned by the Opener
+	hash    Hash
+	weak    bool // also open cells without authentication
+	layout  byte // Layout65: that one only; else any other
+	keyID   uint32
+	session [sessionSize]byte
+
+	recent [4]cellKey // the cell keys used last
+	next   int
+	buf    []byte
+	aad    []byte
+}
+
+// A cellKey is a derived key, ready for use.
+type cellKey struct {
+	nonce     [nonceSize]byte
+	algorithm Algorithm
+	gcm       cipher.AEAD
+	block     cipher.Block // for modes other than GCM
+}
+
+func newOpener(key *secret.Bytes, h Hash, weak bool) (*Opener, error) {
+	own, err := key.Clone()
+	if err != nil {
+		return nil, err
+	}
+	return &Opener{key: own, hash: h, weak: weak, layout: Layout64}, nil
+}
+
+// Close wipes the key. The Opener cannot be used any more.
+func (o *Opener) Close() {
+	if o != nil {
+		o.key.Close()
+		o.recent = [4]cellKey{}
+		clear(o.buf[:cap(o.buf)])
+		o.key = nil
+	}
+}
+
+// cellKey finds or derives the key of a cell.
+func (o *Opener) cellKey(c *cell) (*cellKey, error) {
+	for i := range o.recent {
+		k := &o.recent[i]
+		if (k.gcm != nil || k.block != nil) && k.algorithm == c.algorithm && string(k.nonce[:]) == string(c.nonce) {
+			return k, nil
+		}
+	}
+	dek, err := o.hash.derive(o.key.Reveal(), c.nonce, "", algorithms[c.algorithm].keySize)
+	if err != nil {
+		return nil, err
+	}
+	defer clear(dek)
+	k := cellKey{algorithm: c.algorithm}
+	copy(k.nonce[:], c.nonce)
+	if c.algorithm.Authenticated() {
+		k.gcm, err = c.algorithm.gcm(dek)
+	} else {
+		k.block, err = c.algorithm.block(dek)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("make cell key: %w", err)
+	}
+	at := &o.recent[o.next]
+	o.next = (o.next + 1) % len(o.recent)
+	*at = k
+	return at, nil
+}
+
+// Open appends the plaintext of the cell with that text to dst and returns its
+// type byte with it. Restore turns both into the value of a row. bin says
+// whether the cell came in a row of the binary protocol.
+//
+// Where the ends agreed on Layout65, only cells of that layout, of that column
+// and connection open. Errors: ErrNotCell, ErrTampered, ErrWeak,
+// ErrUnsupported, ErrClosed. On an error nothing is returned: a caller that
+// must tell cells from ordinary strings, as with servers that do not mark
+// columns, does so by ErrNotCell.
+func (o *Opener) Open(dst []byte, c *Column, bin bool, text []byte) (typ byte, out []byte, err error) {
+	if o.key == nil {
+		return 0, nil, ErrClosed
+	}
+	raw, ok := decodeText(o.buf[:0], text, tagSize)
+	if !ok {
+		return 0, nil, ErrNotCell
+	}
+	if cap(raw) <= keepBuffer {
+		o.buf = raw
+	}
+	cell, err := parseCell(raw)
+	switch {
+	case err != nil:
+		return 0, nil, err
+	case (cell.layout == Layout65) != (o.layout == Layout65):
+		return 0, nil, fmt.Errorf("open cell of layout %d: %w", cell.layout, ErrUnsupported)
+	case !cell.algorithm.Authenticated() && !o.weak:
+		return 0, nil, fmt.Errorf("open cell of %v: %w", cell.algorithm, ErrWeak)
+	}
+	key, err := o.cellKey(&cell)
+	if err != nil {
+		return 0, nil, err
+	}
+	var good bool
+	switch {
+	case key.gcm == nil:
+		var plain []byte
+		if plain, good = cell.algorithm.openWeak(key.block, cell.body); good {
+			out = append(dst, plain...)
+		}
+	case cell.layout == Layout65:
+		return o.open65(dst, c, bin, &cell, key)
+	default:
+		out, good = openBody(dst, key.gcm, cell.body, nil)
+	}
+	if !good {
+		return 0, nil, ErrTampered
+	}
+	n := len(out) - 1
+	if n < len(dst) || xorAll(out[len(dst):]) != 0 {
+		clear(out[len(dst):])
+		return 0, nil, ErrTampered
+	}
+	return cell.typ, out[:n], nil
+}
+
+// openBody opens IV || tag || ciphertext, appending to dst. The tag is moved
+// behind the ciphertext, into whatever follows body in memory that is ours.
+func openBody(dst []byte, gcm cipher.AEAD, body, aad []byte) ([]byte, bool) {
+	const before = ivSize + tagSize
+	if len(body) < before {
+		return nil, false
+	}
+	sealed := append(body[before:], body[ivSize:before]...)
+	out, err := gcm.Open(dst, body[:ivSize], sealed, aad)
+	return out, err == nil
+}
+
+func (o *Opener) open65(dst []byte, c *Column, bin bool, cell *cell, key *cellKey) (byte, []byte, error) {
+	o.aad = appendAAD(o.aad[:0], cell.header, c, &o.session)
+	out, good := openBody(dst, key.gcm, cell.body, o.aad)
+	if !good {
+		return 0, nil, ErrTampered
+	}
+	if cell.keyID != o.keyID || (cell.flags&flagBinary != 0) != bin {
+		clear(out[len(dst):])
+		return 0, nil, ErrTampered
+	}
+	if cell.flags&flagPadded != 0 {
+		n := len(out)
+		for n > len(dst) && out[n-1] == 0 {
+			n--
+		}
+		if n == len(dst) || out[n-1] != 0x80 {
+			return 0, nil, ErrTampered
+		}
+		out = out[:n-1]
+	}
+	return cell.typ, out, nil
+}
+
+// unpad returns the length without PKCS #7 padding of b, which is not empty and
+// a multiple of size long, and 1 if the padding is right, in time that does not
+// depend on it.
+func unpad(b []byte, size int) (n, ok int) {
+	last := int(b[len(b)-1])
+	ok = subtle.ConstantTimeLessOrEq(1, last) & subtle.ConstantTimeLessOrEq(last, size)
+	for i := 1; i <= size; i++ {
+		same := subtle.ConstantTimeByteEq(b[len(b)-i], byte(last))
+		ok &= same | subtle.ConstantTimeLessOrEq(last+1, i)
+	}
+	return subtle.ConstantTimeSelect(ok, len(b)-last, 0), ok
+}
