@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/veildb/veildb/internal/bench/run"
 	"github.com/veildb/veildb/internal/bench/study"
 	"github.com/veildb/veildb/internal/bench/summary"
+	"github.com/veildb/veildb/internal/bench/target"
 	"github.com/veildb/veildb/internal/disk"
 )
 
@@ -72,7 +74,6 @@ goes on when the same command is given again with the same --out.`,
 	f.Uint64Var(&o.seed, "seed", 1, "`NUMBER` that data, streams and block orders come from")
 	f.StringVar(&o.columns, "columns", "", "add the variant cols: the columns listed in `FILE`, one table.column a line")
 	f.BoolVar(&o.keep, "keep-data", false, "keep the databases in DIR/data")
-	cmd.MarkFlagsMutuallyExclusive("quick", "full", "budget")
 	return cmd
 }
 
@@ -81,9 +82,8 @@ func (o *benchRun) run(ctx context.Context, env *Env, name string) error {
 	if err != nil {
 		return err
 	}
-	if d.Engine != "sqlite" {
-		return &Error{Code: ExitMissing, Op: "run study " + d.Name,
-			Err: fmt.Errorf("engine %s cannot be measured by a study yet", d.Engine), Hint: "see: veildb bench list"}
+	if err := studyEngine(d); err != nil {
+		return err
 	}
 	if o.out == "" {
 		o.out = fmt.Sprintf("veildb-%s-%s", d.Name, time.Now().Format("20060102-150405"))
@@ -104,6 +104,18 @@ func (o *benchRun) run(ctx context.Context, env *Env, name string) error {
 	return err
 }
 
+// studyEngine refuses engines that no study can be run on here.
+func studyEngine(d *study.Definition) error {
+	if d.Engine == "sqlite" {
+		return nil
+	}
+	e := &Error{Code: ExitUsage, Op: "run study " + d.Name, Err: fmt.Errorf("unknown engine %q", d.Engine), Hint: "see: veildb bench list"}
+	if slices.Contains(target.Engines(), d.Engine) || d.Engine == "galera" {
+		e.Code, e.Err = ExitMissing, fmt.Errorf("studies run on sqlite only; %s is there for bench tpcc and bench sysbench", d.Engine)
+	}
+	return e
+}
+
 // definition finds the study and narrows it to what the options ask for.
 func (o *benchRun) definition(name string) (*study.Definition, error) {
 	d, err := findStudy(name)
@@ -115,6 +127,8 @@ func (o *benchRun) definition(name string) (*study.Definition, error) {
 	}
 	budget := o.budget
 	switch {
+	case o.quick && o.full || o.budget != 0 && (o.quick || o.full):
+		return nil, usagef("run study", "give one of --quick, --full and --budget", "more than one length of run")
 	case o.budget < 0:
 		return nil, usagef("run study", "give a time such as 10m", "negative budget")
 	case o.quick:

@@ -8,6 +8,8 @@ import (
 	"github.com/veildb/veildb/internal/atrest/sqlvfs"
 	"github.com/veildb/veildb/internal/atrest/volume"
 	"github.com/veildb/veildb/internal/bench/dsn"
+	"github.com/veildb/veildb/internal/bench/result"
+	"github.com/veildb/veildb/internal/bench/study"
 	"github.com/veildb/veildb/internal/bench/sysbench"
 	"github.com/veildb/veildb/internal/bench/target"
 	"github.com/veildb/veildb/internal/bench/tpcc"
@@ -65,6 +67,10 @@ type mapping struct {
 // mappings is the one table from errors to exit codes. The first match counts.
 var mappings = []mapping{
 	{context.Canceled, ExitInterrupted, "run the same command again with the same --out to resume"},
+	{study.ErrUnknown, ExitUsage, "see: veildb bench list"},
+	{study.ErrDefinition, ExitUsage, "see docs/benchmarking.md; veildb bench list shows what there is"},
+	{result.ErrCorrupt, ExitDamaged, "restore run.jsonl from a copy, or run the study again into another directory"},
+	{result.ErrNotRun, ExitDamaged, "name the directory that a run wrote"},
 	{keyring.ErrBusy, ExitBusy, "another process is writing it; try again when it has ended"},
 	{keyring.ErrStray, ExitDamaged, "find out which of the two is right, and move the other away; no such file is ever read"},
 	{keyring.ErrRollback, ExitDamaged, "restore the newest key file; if an older one is meant: veildb key accept-rollback KEYFILE"},
