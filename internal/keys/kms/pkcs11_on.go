@@ -117,7 +117,7 @@ func (p *PKCS11) Unwrap(ctx context.Context, blob, aad []byte) (*secret.Bytes, e
 		}
 		bound, err = s.Decrypt(s.handle, payload[gcmIV:])
 		// The blob's sum was right: what fails here is of another key.
-		if e := pkcs11.Error(0); errors.As(err, &e) && (e == pkcs11.CKR_ENCRYPTED_DATA_INVALID || e == pkcs11.CKR_ENCRYPTED_DATA_LEN_RANGE || e == pkcs11.CKR_GENERAL_ERROR || e == pkcs11.CKR_DATA_INVALID || e == pkcs11.CKR_FUNCTION_FAILED) {
+		if e := pkcs11.Error(0); errors.As(err, &e) && (e == pkcs11.CKR_ENCRYPTED_DATA_INVALID || e == pkcs11.CKR_ENCRYPTED_DATA_LEN_RANGE || e == pkcs11.CKR_DATA_INVALID) {
 			return fmt.Errorf("%w: %w", err, keyring.ErrWrongKey)
 		}
 		return err
@@ -163,21 +163,22 @@ func (p *PKCS11) withKey(ctx context.Context, do func(*session) error) (string, 
 	}
 }
 
-func (p *PKCS11) inSession(ctx context.Context, do func(*session) error) (string, error) {
-	module, err := loadModule(p.at.module)
+func (p *PKCS11) inSession(ctx context.Context, do func(*session) error) (version string, err error) {
+	m, err := useModule(p.at.module)
 	if err != nil {
 		return "", err
 	}
-	slot, token, err := p.findToken(module)
+	defer func() { m.release(errors.Is(explainToken(err), keyring.ErrUnreachable)) }()
+	slot, token, err := p.findToken(m.Ctx)
 	if err != nil {
 		return "", err
 	}
-	handle, err := module.OpenSession(slot, pkcs11.CKF_SERIAL_SESSION)
+	handle, err := m.OpenSession(slot, pkcs11.CKF_SERIAL_SESSION)
 	if err != nil {
 		return "", err
 	}
-	defer module.CloseSession(handle)
-	s := &session{Ctx: module, handle: handle}
+	defer m.CloseSession(handle)
+	s := &session{Ctx: m.Ctx, handle: handle}
 	if err := p.logIn(ctx, s, token); err != nil {
 		return "", err
 	}
@@ -186,35 +187,6 @@ func (p *PKCS11) inSession(ctx context.Context, do func(*session) error) (string
 		return "", err
 	}
 	return strings.TrimSpace(token.SerialNumber) + "/" + hex.EncodeToString(id), do(s)
-}
-
-// modules are the libraries in this process; they stay loaded.
-var modules struct {
-	sync.Mutex
-	byPath map[string]*pkcs11.Ctx
-}
-
-// loadModule returns the initialised library at path. Errors:
-// keyring.ErrUnreachable.
-func loadModule(path string) (*pkcs11.Ctx, error) {
-	modules.Lock()
-	defer modules.Unlock()
-	if m := modules.byPath[path]; m != nil {
-		return m, nil
-	}
-	m := pkcs11.New(path)
-	if m == nil {
-		return nil, fmt.Errorf("cannot load %s: %w", path, keyring.ErrUnreachable)
-	}
-	if err := m.Initialize(); err != nil && !errors.Is(err, pkcs11.Error(pkcs11.CKR_CRYPTOKI_ALREADY_INITIALIZED)) {
-		m.Destroy()
-		return nil, err
-	}
-	if modules.byPath == nil {
-		modules.byPath = map[string]*pkcs11.Ctx{}
-	}
-	modules.byPath[path] = m
-	return m, nil
 }
 
 // findToken returns the one slot whose token the URI names.

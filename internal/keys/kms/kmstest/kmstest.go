@@ -41,6 +41,9 @@ type Subject struct {
 	// none.
 	Break func(t *testing.T, f Fault) (mend func())
 
+	// Faults are those that Break can make; nil means all.
+	Faults []Fault
+
 	// Rotate makes a new version of the root key; nil if it has none.
 	Rotate func(t *testing.T)
 
