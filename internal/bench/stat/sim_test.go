@@ -71,7 +71,7 @@ func TestCoverage(t *testing.T) {
 				student++
 			}
 			sum += iv.Loss().Est
-			if seed < 200 {
+			if lossPct == 5 && seed < 200 {
 				if b, _ := Bootstrap(d, Level, seed); b.Loss().Contains(lossPct) {
 					bca++
 				}
@@ -80,7 +80,7 @@ func TestCoverage(t *testing.T) {
 		if student < 935 || student > 965 {
 			t.Errorf("%v %% slower: Student's interval covers it in %d of %d runs", lossPct, student, runs)
 		}
-		if bca < 176 || bca > 198 {
+		if lossPct == 5 && (bca < 176 || bca > 198) {
 			t.Errorf("%v %% slower: the bootstrap covers it in %d of 200 runs", lossPct, bca)
 		}
 		near(t, "mean estimate", sum/runs, lossPct, 0.2)
