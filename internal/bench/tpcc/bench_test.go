@@ -2,6 +2,7 @@ package tpcc
 
 import (
 	"context"
+	"path/filepath"
 	"testing"
 
 	"github.com/veildb/veildb/internal/bench/dsn"
@@ -28,4 +29,16 @@ func BenchmarkTransaction(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkLoad makes one warehouse on SQLite.
+func BenchmarkLoad(b *testing.B) {
+	b.Run("engine=sqlite/warehouses=1", func(b *testing.B) {
+		for b.Loop() {
+			db := openSQLite(b, filepath.Join(b.TempDir(), "load.db"))
+			if err := Load(context.Background(), db, loadConfig()); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }
