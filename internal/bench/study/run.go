@@ -145,7 +145,7 @@ func (s *state) compare(ctx context.Context, cell result.Cell) (err error) {
 	defer func() { err = errors.Join(err, closeArms()) }()
 	err = run.Compare(ctx, run.Plan{
 		Cell: cell, Baseline: arms[0], Variant: arms[1], Seed: s.Seed,
-		Block: s.Definition.Block, Warmup: 2 * s.Definition.Block,
+		Block: s.Definition.Block, Slice: slice(cell.Threads), Warmup: 2 * s.Definition.Block,
 		Stop:   run.Stop{Budget: share - time.Since(begun), MinQuads: 4},
 		Prior:  s.done.prior(cell),
 		Record: s.Record,
@@ -169,6 +169,16 @@ func (s *state) compare(ctx context.Context, cell result.Cell) (err error) {
 	s.checkup = max(s.checkup, time.Since(begun))
 	check.Engine = cell.Engine
 	return s.Record(check)
+}
+
+// slice is the length of the turns that the blocks of a quad advance in. The
+// finer they interleave, the more of the machine's drift cancels; with several
+// terminals every turn ends in waiting for the slowest, so there are none.
+func slice(threads int) time.Duration {
+	if threads > 1 {
+		return 0
+	}
+	return 5 * time.Millisecond
 }
 
 // open opens the two arms of a cell.
