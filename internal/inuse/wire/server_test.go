@@ -330,4 +330,3 @@ func rebuildRow(p []byte, binary bool, types []wire.Type, fields []wire.Field) (
 	}
 	return wire.AppendTextRow(nil, values...), fields, err
 }
-
