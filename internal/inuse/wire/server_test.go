@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -21,12 +22,26 @@ var mariadb struct {
 	once sync.Once
 	*target.Server
 	stop func()
+	dir  string // of its certificate
 }
 
 func server(t testing.TB) *target.Server {
 	t.Helper()
 	mariadb.once.Do(func() {
+		dir, err := os.MkdirTemp("", "wire-test-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		mariadb.dir = dir
+		cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+		for name, b := range map[string][]byte{cert: certificate().certPEM, key: certificate().kPEM} {
+			if err := os.WriteFile(name, b, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
 		mariadb.Server, mariadb.stop = targettest.New(t, target.MariaDB, map[string]string{
+			"ssl_cert":           cert,
+			"ssl_key":            key,
 			"max_allowed_packet": "128M",
 			"local_infile":       "ON",
 			"plugin_load_add":    "auth_ed25519",
@@ -45,6 +60,7 @@ func TestMain(m *testing.M) {
 	if mariadb.stop != nil {
 		mariadb.stop()
 	}
+	os.RemoveAll(mariadb.dir)
 	os.Exit(code)
 }
 
