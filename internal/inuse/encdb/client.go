@@ -226,6 +226,12 @@ func (c *Client) Opener() (*Opener, error) {
 // here stands for the temporary layout too, or Layout65.
 func (c *Client) Layout() byte { return c.layout }
 
-// Marked reports whether the server marks protected columns (CipherMark). If it
-// does not, each string value may be a cell, and ErrNotCell tells them apart.
-func (c *Client) Marked() bool { return atLeast(c.version, Version) }
+// Marked reports whether the server marks protected columns (CipherMark);
+// probed is whether the statement of kind Probe gave a row. If it does not mark
+// them, each string value may be a cell, and ErrNotCell tells them apart.
+func (c *Client) Marked(probed bool) bool {
+	return c.ext != nil || probed && c.version == Version
+}
+
+// ProbeStatement is the statement Marked wants to know about.
+const ProbeStatement = "SHOW STATUS WHERE VARIABLE_NAME = 'Polar_role'"

@@ -17,6 +17,7 @@ const registryFormat = "veildb.meks/1"
 
 const (
 	registrySalt = 16
+	maxKeyID     = 1 << 30
 	verifierInfo = "encdb-verifier"
 )
 
@@ -77,7 +78,7 @@ func OpenRegistry(state []byte, save func(state []byte) error) (*Registry, error
 func (s *registryState) valid() bool {
 	last := uint32(0)
 	for _, k := range s.Keys {
-		if k.ID <= last || len(k.Verifier) != ed25519.PublicKeySize {
+		if k.ID <= last || k.ID > maxKeyID || len(k.Verifier) != ed25519.PublicKeySize {
 			return false
 		}
 		last = k.ID
@@ -100,7 +101,11 @@ func (r *Registry) commit(s registryState) error {
 }
 
 // Salt returns the salt of all verifiers.
-func (r *Registry) Salt() []byte { return slices.Clone(r.state.Salt) }
+func (r *Registry) Salt() []byte {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.state.Salt)
+}
 
 // Current returns the newest key that is not retired.
 func (r *Registry) Current() (id uint32, ok bool) {
