@@ -103,6 +103,41 @@ func TestFramesWrittenTwice(t *testing.T) {
 	}
 }
 
+// TestRolledBackFramesDoNotWait rolls back a transaction whose frames were
+// still waiting, lets another connection commit at the same place of the log,
+// and goes on: if the frames went down now, they would overwrite the commit.
+func TestRolledBackFramesDoNotWait(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "db")
+	opts := sqlvfs.Options{Keys: newKeys(t, 1, 1), Synchronous: "off", PageSize: 512, CacheKiB: 8, Pragmas: []string{"wal_autocheckpoint=0"}}
+	a, b := mustOpen(t, path, opts), mustOpen(t, path, opts)
+	a.SetMaxOpenConns(1)
+	b.SetMaxOpenConns(1)
+	mustExec(t, a, `CREATE TABLE t(id INTEGER PRIMARY KEY, v TEXT); INSERT INTO t SELECT value, hex(randomblob(200)) FROM generate_series(1, 100)`)
+	for round := range 20 {
+		mustExec(t, b, `PRAGMA wal_checkpoint(TRUNCATE)`) // so that nobody reads the log meanwhile
+		tx, err := a.Begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		mustExec(t, tx, `UPDATE t SET v = hex(randomblob(200)) WHERE id % 3 = ?`, round%3)
+		if err := tx.Rollback(); err != nil {
+			t.Fatal(err)
+		}
+		mustExec(t, b, `UPDATE t SET v = 'b' || ?`, round)
+		if got := queryString(t, a, `SELECT count(*) FROM t WHERE v = 'b' || ?`, round); got != "100" {
+			t.Fatalf("round %d: %s of 100 rows seen", round, got)
+		}
+		left := filepath.Join(t.TempDir(), "left")
+		copyTo(t, path, left)
+		copyTo(t, path+"-wal", left+"-wal")
+		c := mustOpen(t, left, opts)
+		if got := queryString(t, c, `SELECT count(*) FROM t WHERE v = 'b' || ?`, round); got != "100" {
+			t.Fatalf("round %d: %s of 100 rows on disk", round, got)
+		}
+		c.Close()
+	}
+}
+
 // vfsName returns the VFS of a connection's main database.
 func vfsName(c *sqlite3.Conn) string {
 	name, err := c.FileControl("main", sqlite3.FCNTL_VFSNAME)
@@ -175,6 +210,16 @@ func TestFeatures(t *testing.T) {
 	raw("checkpoints", func(c *sqlite3.Conn) error {
 		for _, how := range []string{"passive", "full", "restart", "truncate"} {
 			if err := c.Exec(`INSERT INTO t(v) VALUES ('z'); PRAGMA wal_checkpoint(` + how + `)`); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	raw("log cut at odd sizes", func(c *sqlite3.Conn) error {
+		for _, limit := range []int{1000, 33, 4193, 0} {
+			err := c.Exec(fmt.Sprintf(`PRAGMA journal_size_limit=%d; INSERT INTO t(v) VALUES (zeroblob(20000)); PRAGMA wal_checkpoint(restart);
+				INSERT INTO t(v) VALUES ('p'); INSERT INTO t(v) VALUES (zeroblob(20000))`, limit))
+			if err != nil {
 				return err
 			}
 		}

@@ -283,7 +283,16 @@ func (f *file) CommitAtomicWrite() error        { return vfsutil.WrapCommitAtomi
 func (f *file) CheckpointStart()                { vfsutil.WrapCheckpointStart(f.File) }
 func (f *file) CheckpointDone()                 { vfsutil.WrapCheckpointDone(f.File) }
 func (f *file) BusyHandler(handler func() bool) { vfsutil.WrapBusyHandler(f.File, handler) }
-func (f *file) SharedMemory() vfs.SharedMemory  { return vfsutil.WrapSharedMemory(f.File) }
+
+// SharedMemory implements vfs.FileSharedMemory. SQLite asks for it each time
+// it is about to lock, unlock or publish something there; the log must be as
+// SQLite believes by then.
+func (f *file) SharedMemory() vfs.SharedMemory {
+	if f.wal != nil {
+		f.wal.settle()
+	}
+	return vfsutil.WrapSharedMemory(f.File)
+}
 
 // CommitPhaseTwo implements vfs.FileCommitPhaseTwo: a transaction has ended.
 func (f *file) CommitPhaseTwo() error {

@@ -154,6 +154,7 @@ func startsEncrypted(f vfs.File) bool {
 // wrap makes the file of the kind that flags name over lower.
 func (v *encVFS) wrap(lower vfs.File, keys volume.KeySource, name *vfs.Filename, flags vfs.OpenFlag) (vfs.File, error) {
 	f := file{File: lower, owner: v, keys: keys}
+	f.opts.SectorHoles = true // nobody reads what lies between two journal headers
 	f.lower.File = lower
 	if name == nil || flags&tempFlags != 0 {
 		vol, err := volume.Scratch(&f.lower)

@@ -19,26 +19,39 @@ import (
 //	32 + i(24+p) + r, r < 24              32 + i(32+p) + r        frame header
 //	32 + i(24+p) + r, r >= 24             32 + i(32+p) + r + 8    page
 //
-// SQLite writes a frame's header and page one after the other. The header
-// waits for the page and both go down in one write, which saves the system
-// call that padding and cipher cost. Whatever else is done to the file, and
-// the end of a transaction, first sends the header down. Only when SQLite
-// renews the checksums of frames that a transaction wrote twice does it write
-// headers alone, each after reading the whole frame; these do not wait, since
-// nothing might follow.
+// SQLite writes the frames of a transaction one by one, header and page apart.
+// They are put together and go down in few writes, which saves more system
+// calls than padding and cipher cost. What waits goes down
+//
+//   - with the frame that commits, so that the commit waits for nothing and
+//     gets the error if there is one,
+//   - before anything else is done to the log,
+//   - before SQLite locks, unlocks or publishes anything in shared memory: so
+//     it never outlives the lock for writing, or becomes visible too late,
+//   - when maxBatch is reached.
+//
+// Headers that SQLite writes alone, each after reading its frame, to renew the
+// checksums of frames that a transaction wrote twice, do not wait.
 type walFile struct {
 	file
 	pageSize int64 // 0 until the log's header was seen
 
-	pending    [walFrameHeader + walPad]byte // the padding is zero
-	pendingOff int64                         // log offset of pending; 0 if there is none
-	lastRead   int64                         // log offset of the last read, 0 after a write
+	batch     []byte // what waits: frames as they lie in the file
+	batchOff  int64  // file offset of batch
+	next      int64  // log offset at which batch goes on; 0 if nothing waits
+	wantsPage bool   // batch ends with a header
+	commits   bool   // which is that of a committing frame
+	err       error  // of writing a batch where it could not be reported
+
+	lastRead int64 // log offset of the last read, 0 after a write
 }
 
 const (
 	walHeader      = 32
 	walFrameHeader = 24
 	walPad         = 8
+
+	maxBatch = 64 << 10
 )
 
 // learn takes the page size from the log's header h.
@@ -98,14 +111,27 @@ func (w *walFile) logSize(size int64) int64 {
 	return walHeader + frame*(walFrameHeader+w.pageSize) + r
 }
 
-func (w *walFile) flush() error {
-	if w.pendingOff == 0 {
-		return nil
+// flush sends down what waits.
+func (w *walFile) flush() error { return w.flushWith(nil) }
+
+// flushWith sends down what waits and page, which follows it.
+func (w *walFile) flushWith(page []byte) error {
+	if w.next == 0 {
+		err := w.err
+		w.err = nil
+		return err
 	}
-	at, _ := w.place(w.pendingOff)
-	w.pendingOff = 0
-	_, err := w.file.WriteAt(w.pending[:], at)
+	err := w.writePair(w.batch, page, w.batchOff)
+	clear(w.batch) // plaintext
+	w.batch, w.next, w.wantsPage = w.batch[:0], 0, false
 	return err
+}
+
+// settle is flush where no error can be reported; the next call reports it.
+func (w *walFile) settle() {
+	if w.next != 0 {
+		w.err = w.flush()
+	}
 }
 
 // ReadAt implements vfs.File.
@@ -149,19 +175,14 @@ func (w *walFile) WriteAt(p []byte, off int64) (int, error) {
 	if err := w.load(); err != nil {
 		return 0, err
 	}
-	if w.pendingOff != 0 && off == w.pendingOff+walFrameHeader && int64(len(p)) == w.pageSize {
-		return w.writeFrame(p)
+	switch {
+	case w.wantsPage && off == w.next && int64(len(p)) == w.pageSize:
+		return len(p), w.addPage(p)
+	case len(p) == walFrameHeader && w.pageSize != 0 && (off-walHeader)%(walFrameHeader+w.pageSize) == 0:
+		return len(p), w.addHeader(p, off, off != lastRead)
 	}
 	if err := w.flush(); err != nil {
 		return 0, err
-	}
-	if len(p) == walFrameHeader && w.pageSize != 0 && (off-walHeader)%(walFrameHeader+w.pageSize) == 0 {
-		copy(w.pending[:], p)
-		w.pendingOff = off
-		if off == lastRead {
-			return len(p), w.flush()
-		}
-		return len(p), nil
 	}
 	done := 0
 	for done < len(p) {
@@ -179,14 +200,32 @@ func (w *walFile) WriteAt(p []byte, off int64) (int, error) {
 	return done, nil
 }
 
-// writeFrame writes the pending header and its page.
-func (w *walFile) writeFrame(page []byte) (int, error) {
-	at, _ := w.place(w.pendingOff)
-	w.pendingOff = 0
-	if err := w.writePair(w.pending[:], page, at); err != nil {
-		return 0, err
+// addHeader adds a frame's header to what waits, or writes it at once.
+func (w *walFile) addHeader(h []byte, off int64, wait bool) error {
+	if w.wantsPage || off != w.next || w.err != nil {
+		if err := w.flush(); err != nil {
+			return err
+		}
+		w.batchOff, _ = w.place(off)
 	}
-	return len(page), nil
+	w.batch = append(w.batch, h...)
+	w.batch = append(w.batch, make([]byte, walPad)...)
+	w.next, w.wantsPage = off+walFrameHeader, true
+	w.commits = binary.BigEndian.Uint32(h[4:]) != 0 // the database's size after a commit
+	if !wait {
+		return w.flush()
+	}
+	return nil
+}
+
+// addPage adds the page that belongs to the header before it.
+func (w *walFile) addPage(page []byte) error {
+	if w.commits || len(w.batch)+len(page) >= maxBatch {
+		return w.flushWith(page)
+	}
+	w.batch = append(w.batch, page...)
+	w.next, w.wantsPage = w.next+w.pageSize, false
+	return nil
 }
 
 // Truncate implements vfs.File.

@@ -26,6 +26,7 @@ type File struct {
 	header Header
 
 	refuseZeros bool
+	sectorHoles bool
 
 	// size is the content's length as last seen. It is exact unless another
 	// process changes the file.
@@ -39,7 +40,7 @@ type File struct {
 }
 
 func newFile(lower disk.File, base int64, cipher *aesxts.Cipher, h Header, opts Options) (*File, error) {
-	f := &File{lower: lower, base: base, cipher: cipher, header: h, refuseZeros: opts.RefuseZeros}
+	f := &File{lower: lower, base: base, cipher: cipher, header: h, refuseZeros: opts.RefuseZeros, sectorHoles: opts.SectorHoles}
 	if _, err := f.Size(); err != nil {
 		return nil, err
 	}
@@ -184,16 +185,20 @@ func (f *File) write(p []byte, off int64) (int, error) {
 }
 
 // WritePair writes a and b one behind the other at off, in one lower write. It
-// is for callers whose data lies in two places; both lengths and off must be
-// multiples of 16. Else it is as WriteAt, without a count.
+// is for callers whose data lies in two places. Other lengths than multiples of
+// 16 cost a copy.
 func (f *File) WritePair(a, b []byte, off int64) error {
 	n := len(a) + len(b)
-	if len(a)&blockMask != 0 {
-		return errors.New("write encrypted file: not whole blocks")
-	}
 	size, ok := f.startWhole(off, off+int64(n))
+	if ok && len(a)&blockMask != 0 {
+		f.content.RUnlock()
+		ok = false
+	}
 	if !ok {
-		return errors.New("write encrypted file: not whole blocks")
+		p := append(append(make([]byte, 0, n), a...), b...)
+		defer clear(p)
+		_, err := f.WriteAt(p, off)
+		return err
 	}
 	defer f.content.RUnlock()
 	buf := getScratch(n)

@@ -154,6 +154,59 @@ func TestZeroedData(t *testing.T) {
 	}
 }
 
+func TestWritePair(t *testing.T) {
+	for _, c := range []struct{ before, off, a, b int64 }{{0, 0, 32, 4096}, {100, 0, 32, 512}, {100, 96, 16, 16}, {7, 64, 5, 11}, {4096, 48, 16, 32}} {
+		f, _ := mustCreate(t, newTestKeys(t, 1))
+		want := make([]byte, max(c.before, c.off+c.a+c.b))
+		copy(want, bytes.Repeat([]byte{'x'}, int(c.before)))
+		if _, err := f.WriteAt(want[:c.before], 0); err != nil {
+			t.Fatal(err)
+		}
+		a, b := bytes.Repeat([]byte{'a'}, int(c.a)), bytes.Repeat([]byte{'b'}, int(c.b))
+		copy(want[c.off:], a)
+		copy(want[c.off+c.a:], b)
+		if err := f.WritePair(a, b, c.off); err != nil {
+			t.Fatal(err)
+		}
+		got := make([]byte, len(want)+1)
+		if n, err := f.ReadAt(got, 0); n != len(want) || err != io.EOF || !bytes.Equal(got[:n], want) {
+			t.Errorf("%+v: content differs: %d bytes, %v", c, n, err)
+		}
+	}
+}
+
+// TestSectorHoles checks Options.SectorHoles with every set of holes in a page
+// and reads of any block range of it.
+func TestSectorHoles(t *testing.T) {
+	keys := newTestKeys(t, 1)
+	for holes := range 256 {
+		f, lower := mustCreate(t, keys)
+		if err := f.Truncate(4096); err != nil {
+			t.Fatal(err)
+		}
+		want := make([]byte, 4096)
+		for s := range 8 {
+			if holes>>s&1 == 0 {
+				sector := bytes.Repeat([]byte{byte(s + 1)}, 512)
+				copy(want[s*512:], sector)
+				if _, err := f.WriteAt(sector, int64(s)*512); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		f, err := Open(lower, keys, Options{SectorHoles: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range [][2]int{{0, 4096}, {512, 512}, {496, 32}, {24, 16}, {16, 4064}, {1024, 2048}, {3, 4000}} {
+			got := make([]byte, r[1])
+			if _, err := f.ReadAt(got, int64(r[0])); err != nil || !bytes.Equal(got, want[r[0]:r[0]+r[1]]) {
+				t.Fatalf("holes %08b: read %d at %d differs: %v", holes, r[1], r[0], err)
+			}
+		}
+	}
+}
+
 // TestHolesOnDisk checks RefuseZeros with the holes of a real file system.
 func TestHolesOnDisk(t *testing.T) {
 	lower, err := disk.CreateNew(filepath.Join(t.TempDir(), "f"), 0o600)

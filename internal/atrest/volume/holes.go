@@ -17,6 +17,10 @@ type HoleFinder interface {
 // decrypt decrypts b, whole blocks read from content offset off, in place.
 // Blocks of zeros stay zeros.
 func (f *File) decrypt(b []byte, off int64) error {
+	if f.sectorHoles && !zeroSectorStart(b, off) {
+		f.crypt(b, b, off, false)
+		return nil
+	}
 	for len(b) > 0 {
 		n := zeroBlock(b)
 		f.crypt(b[:n], b[:n], off, false)
@@ -31,6 +35,20 @@ func (f *File) decrypt(b []byte, off int64) error {
 		}
 	}
 	return nil
+}
+
+// zeroSectorStart reports whether b, or a sector in it, may start with a block
+// of zeros.
+func zeroSectorStart(b []byte, off int64) bool {
+	if len(b) > 0 && first(b) == 0 {
+		return true
+	}
+	for i := int(sectorSize - off&(sectorSize-1)); i < len(b); i += sectorSize {
+		if first(b[i:]) == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // zeroBlock returns the offset of the first block of zeros in b, whole blocks,

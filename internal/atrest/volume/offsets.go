@@ -11,8 +11,9 @@ const (
 	// BlockSize is the granularity of encryption.
 	BlockSize = 16
 
-	pageSize  = 4096 // of the lower file, granularity of Options.RefuseZeros
-	blockMask = BlockSize - 1
+	pageSize   = 4096 // of the lower file, granularity of Options.RefuseZeros
+	sectorSize = 512  // granularity of Options.SectorHoles
+	blockMask  = BlockSize - 1
 )
 
 func floorBlock(off int64) int64 { return off &^ blockMask }

@@ -105,6 +105,10 @@ type Options struct {
 	// Sync. Open then takes a header sector of zeros, lost with the power
 	// before that Sync, for an empty file.
 	Unsynced bool
+	// SectorHoles promises that holes are whole sectors of 512 bytes, as those
+	// of database files are. Reading then looks for them at sector starts
+	// only, which is the cheaper way.
+	SectorHoles bool
 	// RefuseZeros makes reading fail with ErrZeroed where data was overwritten
 	// with zeros; see the package comment. It needs a lower HoleFinder.
 	RefuseZeros bool
