@@ -6,6 +6,8 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
+	"time"
 )
 
 // The authentication plugins a login can be relayed for, by the names clients
@@ -74,7 +76,9 @@ type PasswordPolicy struct {
 // LoginConfig says how to relay logins. The zero value relays without TLS on
 // either side.
 type LoginConfig struct {
-	// ClientTLS offers clients TLS.
+	// ClientTLS offers clients TLS. Clients of MariaDB 11.4 and later that
+	// have no CA check the server's own certificate by the login instead,
+	// and then find that of the relay wrong: they need the CA.
 	ClientTLS *tls.Config
 	// RequireTLS refuses clients that do not take it, unix sockets excepted.
 	RequireTLS bool
@@ -123,20 +127,47 @@ type Session struct {
 // greeting or after), ErrUnsupported or ErrInsecure if the relay did, the
 // error of Admit, or what reading and writing gives.
 //
-// Packets of a login are at most 64 KiB. The caller bounds its time by
-// SetReadDeadline on both, or Limits.
+// ctx bounds the whole login, in place of Limits.Read. Packets are at most
+// 64 KiB.
 func RelayLogin(ctx context.Context, client, server *Conn, cfg *LoginConfig) (*Session, error) {
 	Link(client, server)
-	undo := [2]int{client.lim.Load, server.lim.Load}
-	client.lim.Load, server.lim.Load = handshakeLoad, handshakeLoad
-	defer func() { client.lim.Load, server.lim.Load = undo[0], undo[1] }()
-	l := login{client: client, server: server, cfg: cfg}
-	err := l.run(ctx)
-	if err == nil {
-		return &l.session, nil
+	l := &login{client: client, server: server, cfg: cfg}
+	if err := l.bounded(ctx, l.run); err != nil {
+		return nil, fmt.Errorf("relay login: %w", err)
 	}
-	l.tell(err)
-	return nil, fmt.Errorf("relay login: %w", err)
+	return &l.session, nil
+}
+
+// bounded runs f under the limits of a login and tells the client of its error.
+func (l *login) bounded(ctx context.Context, f func(context.Context) error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	undo := [2]Limits{l.client.lim, l.server.lim}
+	// The connections beneath TLS, so that what follows may run while it starts.
+	raw := [2]net.Conn{l.client.nc, l.server.nc}
+	for _, c := range [2]*Conn{l.client, l.server} {
+		c.lim.Load, c.lim.Read, c.lim.Write = handshakeLoad, 0, 0
+		if err := c.nc.SetDeadline(time.Time{}); err != nil {
+			return err
+		}
+		c.idle = false
+	}
+	stop := context.AfterFunc(ctx, func() {
+		raw[0].SetReadDeadline(time.Unix(1, 0))
+		raw[1].SetDeadline(time.Unix(1, 0))
+		// A moment to tell the client.
+		raw[0].SetWriteDeadline(time.Now().Add(time.Second))
+	})
+	err := f(ctx)
+	if err != nil {
+		l.tell(err)
+	}
+	l.client.lim, l.server.lim = undo[0], undo[1]
+	if !stop() && err == nil { // too late, and deadlines are set
+		err = ctx.Err()
+	}
+	return err
 }
 
 // tell tells the client why its login ends, unless it knows.
@@ -199,9 +230,7 @@ func (l *login) run(ctx context.Context) error {
 	}
 	l.session.User, l.session.Database, l.session.Charset, l.session.Attrs = req.User, req.Database, req.Charset, req.Attrs
 	l.plugin, l.session.scramble = req.AuthPlugin, l.session.Greeting.Scramble
-	if req.Auth, err = l.firstAnswer(req.Auth); err != nil {
-		return err
-	}
+	req.Auth = l.firstAnswer(req.Auth)
 	req.AuthPlugin = l.plugin
 	if err := l.forward(ctx, req); err != nil {
 		return err
@@ -266,24 +295,22 @@ func (l *login) request(ctx context.Context) (*LoginRequest, error) {
 	return req, nil
 }
 
+// noPlugin is no account's plugin, so a server told that the client uses it
+// switches to the account's.
+const noPlugin = "veildb_relay"
+
 // firstAnswer is the client's answer to the server's first challenge, as it may
-// go to the server. A client that begins with a plugin whose answer may be the
-// password itself is asked again, for an answer to the server's challenge by the
-// oldest plugin; the server then switches to the account's.
-func (l *login) firstAnswer(answer []byte) ([]byte, error) {
-	if l.plugin == "" { // before PluginAuth
+// go to the server, for l.plugin. Where it may be the password itself it goes
+// nowhere, and the server is made to ask again.
+func (l *login) firstAnswer(answer []byte) []byte {
+	switch {
+	case l.plugin == "": // a client without PluginAuth
 		l.plugin = PluginNative
+	case !challenged(l.plugin):
+		clear(answer)
+		l.plugin, answer = noPlugin, nil
 	}
-	if challenged(l.plugin) {
-		return answer, nil
-	}
-	l.plugin = PluginNative
-	sw := AuthSwitch{[]byte(PluginNative), l.session.scramble}
-	if err := l.client.WritePacket(sw.Append(nil)); err != nil {
-		return nil, err
-	}
-	p, err := l.client.ReadPacket()
-	return clone(p), err
+	return answer
 }
 
 // forward sends the request to the server with the capabilities both sides use.

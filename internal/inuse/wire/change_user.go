@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 )
@@ -62,20 +63,14 @@ func (u *ChangeUser) Append(dst []byte, caps Capabilities) []byte {
 
 // RelayChangeUser relays a COM_CHANGE_USER, whose payload is p, and the login
 // that follows. old is the session until now. The server's session is new then:
-// statements, variables and locks are gone, and on ErrDenied the server closes
-// the connection or, MySQL, keeps the old one: the caller closes both. Errors
-// are those of RelayLogin.
-func RelayChangeUser(p []byte, client, server *Conn, old *Session, cfg *LoginConfig) (*Session, error) {
-	l := login{client: client, server: server, cfg: cfg, session: *old}
-	undo := [2]int{client.lim.Load, server.lim.Load}
-	client.lim.Load, server.lim.Load = handshakeLoad, handshakeLoad
-	defer func() { client.lim.Load, server.lim.Load = undo[0], undo[1] }()
-	err := l.changeUser(p)
-	if err == nil {
-		return &l.session, nil
+// statements, variables and locks are gone. On an error, of those RelayLogin
+// has, the caller closes both connections, as the server does for most.
+func RelayChangeUser(ctx context.Context, p []byte, client, server *Conn, old *Session, cfg *LoginConfig) (*Session, error) {
+	l := &login{client: client, server: server, cfg: cfg, session: *old}
+	if err := l.bounded(ctx, func(context.Context) error { return l.changeUser(p) }); err != nil {
+		return nil, fmt.Errorf("relay change of user: %w", err)
 	}
-	l.tell(err)
-	return nil, fmt.Errorf("relay change of user: %w", err)
+	return &l.session, nil
 }
 
 func (l *login) changeUser(p []byte) error {
@@ -97,9 +92,7 @@ func (l *login) changeUser(p []byte) error {
 	}
 	// Client and server both still use the last challenge, which was relayed.
 	l.plugin = u.AuthPlugin
-	if u.Auth, err = l.firstAnswer(u.Auth); err != nil {
-		return err
-	}
+	u.Auth = l.firstAnswer(u.Auth)
 	u.AuthPlugin = l.plugin
 	if len(u.Auth) > 255 {
 		return malformed("change user command")

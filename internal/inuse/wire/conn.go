@@ -118,21 +118,31 @@ func (c *Conn) Buffered() int { return c.w - c.r }
 // has sequence number 0.
 func (c *Conn) ResetSequence() { c.seq = 0 }
 
-// ReadCommand waits up to idle (0: for ever) for the next command and returns
-// its payload, at least one byte, as Load does.
-func (c *Conn) ReadCommand(idle time.Duration) ([]byte, error) {
+// NextCommand waits up to idle (0: for ever) for the next command, begins its
+// packet as Next does, and returns the size of its first fragment, at least 1,
+// and which command it is. Load reads it; CopyTo, after a ResetSequence of the
+// other side, passes it on unread.
+func (c *Conn) NextCommand(idle time.Duration) (size int, cmd Command, err error) {
 	if err := c.finish(); err != nil {
-		return nil, err
+		return 0, 0, err
 	}
 	c.seq = 0
 	if err := c.awaitByte(idle); err != nil {
+		return 0, 0, err
+	}
+	size, first, err := c.Next()
+	if err == nil && size == 0 {
+		err = fmt.Errorf("read command: %w: empty", ErrMalformed)
+	}
+	return size, Command(first), err
+}
+
+// ReadCommand is NextCommand and Load.
+func (c *Conn) ReadCommand(idle time.Duration) ([]byte, error) {
+	if _, _, err := c.NextCommand(idle); err != nil {
 		return nil, err
 	}
-	p, err := c.ReadPacket()
-	if err == nil && len(p) == 0 {
-		return nil, fmt.Errorf("read command: %w: empty", ErrMalformed)
-	}
-	return p, err
+	return c.Load()
 }
 
 // WriteCommand begins a new command with payload p.

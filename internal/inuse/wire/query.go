@@ -18,7 +18,7 @@ func DecodeQuery(p []byte, caps Capabilities) (Query, error) {
 		if sets != 1 || n > maxParams {
 			d.fail()
 		}
-		if n > 0 {
+		if n > 0 && !d.bad {
 			skipParams(&d, int(n))
 		}
 	}

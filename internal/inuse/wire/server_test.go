@@ -127,8 +127,11 @@ type relay struct {
 	ln      net.Listener
 	backend string
 	network string
+	socket  string // listen here instead of on a port
 	cfg     wire.LoginConfig
 	lim     wire.Limits
+	// loginTime bounds a login; 0: 20 s.
+	loginTime time.Duration
 	// rebuild decodes every packet it can and sends what encoding gives.
 	rebuild bool
 
@@ -145,11 +148,19 @@ func startRelay(t testing.TB, r *relay) *relay {
 	if r.network == "" {
 		r.network, r.backend = "tcp", server(t).Addr()
 	}
+	if r.loginTime == 0 {
+		r.loginTime = 20 * time.Second
+	}
 	if r.lim.Read == 0 {
 		r.lim.Read = 30 * time.Second
 	}
 	var err error
-	if r.ln, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+	if r.socket != "" {
+		r.ln, err = net.Listen("unix", r.socket)
+	} else {
+		r.ln, err = net.Listen("tcp", "127.0.0.1:0")
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	r.wg.Add(1)
@@ -193,7 +204,9 @@ func (r *relay) serve(nc net.Conn) error {
 	}
 	defer bc.Close()
 	client, srv := wire.NewConn(nc, r.lim), wire.NewBackend(bc, r.lim)
-	s, err := wire.RelayLogin(context.Background(), client, srv, &r.cfg)
+	ctx, cancel := context.WithTimeout(context.Background(), r.loginTime)
+	defer cancel()
+	s, err := wire.RelayLogin(ctx, client, srv, &r.cfg)
 	r.loginErr <- err
 	if err != nil {
 		return nil
@@ -209,7 +222,7 @@ func (r *relay) serve(nc net.Conn) error {
 		}
 		cmd := wire.Command(p[0])
 		if cmd == wire.ComChangeUser {
-			if s, err = wire.RelayChangeUser(p, client, srv, s, &r.cfg); err != nil {
+			if s, err = wire.RelayChangeUser(context.Background(), p, client, srv, s, &r.cfg); err != nil {
 				return nil
 			}
 			r.mu.Lock()
