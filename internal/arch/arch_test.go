@@ -71,6 +71,10 @@ var only = map[string]string{
 	"github.com/spf13/cobra":         "internal/cli",
 	"github.com/miekg/pkcs11":        "internal/keys/kms",
 	"github.com/hashicorp/":          "internal/keys/kms",
+	"github.com/Azure/":              "internal/keys/kms",
+	"github.com/aliyun/":             "internal/keys/kms",
+	"github.com/aws/":                "internal/keys/kms",
+	"google.golang.org/":             "internal/keys/kms",
 	"golang.org/x/term":              "internal/cli",
 }
 

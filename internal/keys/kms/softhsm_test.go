@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
-	"testing"
 
 	"github.com/miekg/pkcs11"
 )
@@ -93,11 +92,10 @@ func (s *softTokens) sealOnly(module string) error {
 	return errors.New("no token one")
 }
 
-// TestMain removes the tokens.
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if hsm.dir != "" {
-		os.RemoveAll(hsm.dir)
-	}
-	os.Exit(code)
+func init() {
+	afterAll = append(afterAll, func() {
+		if hsm.dir != "" {
+			os.RemoveAll(hsm.dir)
+		}
+	})
 }

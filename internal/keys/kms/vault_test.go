@@ -242,7 +242,7 @@ func TestVaultURIs(t *testing.T) {
 		"vault:http://[::1]:8200/transit#k":                 "vault:http://[::1]:8200/transit#k",
 		"vault:http://h:8200/transit#k":                     "",
 		"vault:ftp://h/transit#k":                           "",
-		"vault:https://user:hunter2@h/transit#k":           "",
+		"vault:https://user:hunter2@h/transit#k":            "",
 		"vault:https://h/transit":                           "",
 		"vault:https://h/transit#a/b":                       "",
 		"vault:https://h/transit#a%20b":                     "",
