@@ -14,9 +14,11 @@ import (
 	"github.com/veildb/veildb/internal/bench/target"
 	"github.com/veildb/veildb/internal/bench/tpcc"
 	"github.com/veildb/veildb/internal/inuse/cells"
+	"github.com/veildb/veildb/internal/inuse/policy"
 	"github.com/veildb/veildb/internal/inuse/sqlend"
 	"github.com/veildb/veildb/internal/keys/keyring"
 	"github.com/veildb/veildb/internal/keys/kms"
+	"github.com/veildb/veildb/internal/sql/schema"
 )
 
 // Exit codes. They are an interface: scripts decide on them, so a code is
@@ -101,6 +103,11 @@ var mappings = []mapping{
 	{cells.ErrTampered, ExitDamaged, "someone or something between the two ends changed it; ask for the rows again"},
 	{cells.ErrWrongKey, ExitKey, "use the key file the protecting end uses"},
 	{cells.ErrSyntax, ExitUsage, "list one table.column a line; * stands for any characters"},
+	{policy.ErrRule, ExitUsage, "veildb rule check FILE shows all that is wrong, line by line"},
+	{policy.ErrDenied, ExitDenied, "let an account do it that the rules name under admins"},
+	{policy.ErrConflict, ExitBusy, "look at the rules as they are now, and try again"},
+	{policy.ErrUnknownRule, ExitUsage, "see: veildb rule list FILE"},
+	{schema.ErrSetting, ExitUsage, "ask the server: SELECT @@lower_case_table_names"},
 	{sqlend.ErrDenied, ExitDenied, "write to protected columns only, or protect the target too"},
 	{sqlvfs.ErrOpaque, ExitDenied, "where columns are protected, only statements that can be accounted for are allowed"},
 	{dsn.ErrPassword, ExitUsage, "leave it out; use --password-file FILE, " + passwordEnv + " or the prompt"},

@@ -240,6 +240,17 @@ func (v *View) Set() *Set { return v.set }
 // Full, nothing has to be protected from it.
 func (v *View) Least() Level { return v.least }
 
+// Rule returns the level of the account under the enabled rule of that name;
+// Blocked if there is none.
+func (v *View) Rule(name string) Level {
+	for i := range v.set.rules {
+		if r := &v.set.rules[i]; r.name == name {
+			return v.level(r)
+		}
+	}
+	return Blocked
+}
+
 // Decide returns what the account gets of a column. Its names are those of the
 // server's metadata; a column without a table, such as an expression, is not
 // for Decide to judge and is Blocked.
