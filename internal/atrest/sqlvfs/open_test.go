@@ -88,6 +88,26 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
+func TestReadOnly(t *testing.T) {
+	keys := newKeys(t, 1, 1)
+	path := makeDB(t, sqlvfs.Options{Keys: keys})
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := mustOpen(t, path, sqlvfs.Options{Keys: keys, ReadOnly: true})
+	if got := queryString(t, db, `SELECT v FROM t`); got != "row" {
+		t.Errorf("content %q", got)
+	}
+	if _, err := db.Exec(`INSERT INTO t VALUES (1)`); err == nil {
+		t.Error("a read-only database was written")
+	}
+	db.Close()
+	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the file was changed (%v)", err)
+	}
+}
+
 // TestSwappedFiles puts another database's log or journal, made under the same
 // key, beside a database: it must be refused, not applied.
 func TestSwappedFiles(t *testing.T) {

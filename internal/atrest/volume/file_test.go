@@ -14,8 +14,8 @@ import (
 	"github.com/veildb/veildb/internal/disk"
 )
 
-// TestAgainstModel does random reads, writes and truncations, on two handles
-// of one lower file and with reopening, and compares with a byte slice.
+// TestAgainstModel does random reads, writes and truncations, opens the file
+// again now and then, and compares with a byte slice.
 func TestAgainstModel(t *testing.T) {
 	for seed := range uint64(60) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { runModel(t, rand.New(rand.NewPCG(seed, 1)), 300) })

@@ -2,6 +2,8 @@ package volume
 
 import (
 	"bytes"
+	"crypto/hkdf"
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -177,6 +179,25 @@ func TestFilesDoNotShareKeys(t *testing.T) {
 	for off := HeaderSize; off < len(l1.data); off += BlockSize {
 		if bytes.Equal(l1.data[off:][:BlockSize], l2.data[off:][:BlockSize]) {
 			t.Fatalf("two files have the same ciphertext at %d", off)
+		}
+	}
+}
+
+// TestExpand compares with the standard library's HKDF.
+func TestExpand(t *testing.T) {
+	key := bytes.Repeat([]byte{7}, 32)
+	prf := hmac.New(sha256.New, key)
+	for _, info := range []string{"", contextHeader, contextXTS + "0123456789abcdef", string(make([]byte, 300))} {
+		for n := range 130 {
+			want, err := hkdf.Expand(sha256.New, key, info, n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := make([]byte, n)
+			expand(prf, got, info)
+			if !bytes.Equal(got, want) {
+				t.Fatalf("info %q, %d bytes: %x, want %x", info, n, got, want)
+			}
 		}
 	}
 }

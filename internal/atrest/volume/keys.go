@@ -1,10 +1,12 @@
 package volume
 
 import (
-	"crypto/hkdf"
+	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"fmt"
+	"hash"
+	"io"
 
 	"github.com/veildb/veildb/internal/crypto/aesxts"
 )
@@ -27,22 +29,33 @@ func fileKeys(keys KeySource, version uint32, id FileID) (header [32]byte, ciphe
 	}
 	// A DEK is uniformly random, so HKDF's extract step adds nothing
 	// (RFC 5869, section 3.3).
-	hk, err := hkdf.Expand(sha256.New, dek.Reveal(), contextHeader, len(header))
-	if err != nil {
-		return header, nil, fmt.Errorf("derive header key: %w", err)
-	}
-	copy(header[:], hk)
-	clear(hk)
-	xk, err := hkdf.Expand(sha256.New, dek.Reveal(), contextXTS+string(id[:]), 64)
-	if err != nil {
-		return header, nil, fmt.Errorf("derive file key: %w", err)
-	}
+	prf := hmac.New(sha256.New, dek.Reveal())
+	expand(prf, header[:], contextHeader)
+	xk := make([]byte, 64)
 	defer clear(xk)
+	expand(prf, xk, contextXTS+string(id[:]))
 	cipher, err = aesxts.New(xk)
 	if err != nil {
 		return header, nil, fmt.Errorf("derive file key: %w", err)
 	}
 	return header, cipher, nil
+}
+
+// expand fills out with HKDF-Expand of prf, an HMAC under the pseudorandom key,
+// which one caller may use for several outputs.
+func expand(prf hash.Hash, out []byte, info string) {
+	var block [sha256.Size]byte
+	defer clear(block[:])
+	for i := byte(1); len(out) > 0; i++ {
+		prf.Reset()
+		if i > 1 {
+			prf.Write(block[:])
+		}
+		io.WriteString(prf, info)
+		prf.Write([]byte{i})
+		prf.Sum(block[:0])
+		out = out[copy(out, block[:]):]
+	}
 }
 
 // randomCipher returns a cipher whose key nobody knows.
