@@ -27,7 +27,14 @@ const providerHelp = `Providers:
   file:PATH                   32 random bytes in a file of mode 0600
   passphrase                  asked for on the terminal, or a line of standard input
   passphrase-file:PATH        the first kilobyte of a file of mode 0600
-  passphrase-credential:NAME  a credential of the systemd unit (LoadCredential=)`
+  passphrase-credential:NAME  a credential of the systemd unit (LoadCredential=)
+  command                     the shell commands --key-wrap-command and
+                              --key-unwrap-command, as EDB Postgres has them
+  vault:URL#KEY               a transit key of HashiCorp Vault or OpenBao
+  aws:ARN  gcp:NAME  azure:URL  alicloud:ID
+                              a key of a cloud (build with -tags cloudkms)
+  pkcs11:URI                  an AES key of a token (build with -tags pkcs11)
+docs/keys.md shows each of them at work.`
 
 // newKeyCommand is "veildb key".
 func newKeyCommand(env *Env) *cobra.Command {
@@ -63,6 +70,16 @@ type keyFlags struct {
 	provider      string // where the root key is now, instead of what the file says
 	record        string
 	allowRollback bool
+	commands      commandFlags
+}
+
+// commandFlags are the options of provider "command".
+type commandFlags struct{ wrap, unwrap string }
+
+func (c *commandFlags) addTo(cmd *cobra.Command, prefix, what string) {
+	f := cmd.Flags()
+	f.StringVar(&c.wrap, prefix+"key-wrap-command", "", "`COMMAND` that writes the key on its input, wrapped, to file %p ("+what+"; or "+kms.EnvWrapCommand+")")
+	f.StringVar(&c.unwrap, prefix+"key-unwrap-command", "", "`COMMAND` that prints the key in file %p ("+what+"; or "+kms.EnvUnwrapCommand+")")
 }
 
 func (k *keyFlags) addTo(cmd *cobra.Command, provider string) {
@@ -70,6 +87,11 @@ func (k *keyFlags) addTo(cmd *cobra.Command, provider string) {
 	f.StringVar(&k.provider, provider, "", "`PROVIDER` that has the root key now, instead of the one the key file names")
 	f.StringVar(&k.record, "record", "", "generation record `FILE`, instead of the one the key file names")
 	f.BoolVar(&k.allowRollback, "allow-rollback", false, "open a key file that is older than its record tells")
+	if provider == "from" {
+		k.commands.addTo(cmd, "from-", "for the provider that has the root key now")
+	} else {
+		k.commands.addTo(cmd, "", "for provider command")
+	}
 }
 
 // openKeyring opens the key file at path, or the one that the environment
@@ -99,7 +121,7 @@ func (k keyFlags) options(env *Env) keyring.Options {
 			if k.provider != "" {
 				uri = k.provider
 			}
-			return openProvider(env, uri)
+			return openProvider(env, uri, k.commands)
 		},
 	}
 }
@@ -125,7 +147,7 @@ func keyArg(args []string) string {
 
 // openProvider makes the provider of a URI; relative paths become absolute,
 // since the URI is kept in the key file.
-func openProvider(env *Env, uri string) (keyring.Provider, error) {
+func openProvider(env *Env, uri string, commands commandFlags) (keyring.Provider, error) {
 	scheme, path, _ := strings.Cut(uri, ":")
 	if (scheme == "file" || scheme == "passphrase-file") && path != "" {
 		abs, err := filepath.Abs(path)
@@ -134,35 +156,43 @@ func openProvider(env *Env, uri string) (keyring.Provider, error) {
 		}
 		uri = scheme + ":" + abs
 	}
-	return kms.Open(uri, kms.Config{Passphrase: func(_ context.Context, isNew bool) (*secret.Bytes, error) {
-		return askPassphrase(env, isNew)
-	}})
+	return kms.Open(uri, kms.Config{
+		Passphrase: func(_ context.Context, isNew bool) (*secret.Bytes, error) {
+			return askPassphrase(env, isNew)
+		},
+		PIN: func(_ context.Context, token string) (*secret.Bytes, error) {
+			return ask(env, "PIN of token "+strings.TrimSpace(token)+": ")
+		},
+		WrapCommand: commands.wrap, UnwrapCommand: commands.unwrap,
+	})
 }
 
-// askPassphrase reads a passphrase from the terminal, a new one twice, or else
-// one line of standard input.
-func askPassphrase(env *Env, isNew bool) (*secret.Bytes, error) {
+// ask reads a secret from the terminal, or else one line of standard input.
+func ask(env *Env, prompt string) (*secret.Bytes, error) {
 	in, ok := env.Stdin.(*os.File)
 	if !ok || !term.IsTerminal(int(in.Fd())) {
 		return readLine(env.Stdin)
 	}
-	ask := func(prompt string) (*secret.Bytes, error) {
-		fmt.Fprint(env.Stderr, prompt)
-		b, err := term.ReadPassword(int(in.Fd()))
-		fmt.Fprintln(env.Stderr)
-		if err != nil {
-			return nil, fmt.Errorf("read passphrase: %w", err)
-		}
-		return secret.From(b)
+	fmt.Fprint(env.Stderr, prompt)
+	b, err := term.ReadPassword(int(in.Fd()))
+	fmt.Fprintln(env.Stderr)
+	if err != nil {
+		return nil, fmt.Errorf("read from terminal: %w", err)
 	}
-	if !isNew {
-		return ask("Passphrase: ")
+	return secret.From(b)
+}
+
+// askPassphrase reads a passphrase, a new one twice if there is a terminal.
+func askPassphrase(env *Env, isNew bool) (*secret.Bytes, error) {
+	in, ok := env.Stdin.(*os.File)
+	if !isNew || !ok || !term.IsTerminal(int(in.Fd())) {
+		return ask(env, "Passphrase: ")
 	}
-	first, err := ask("New passphrase: ")
+	first, err := ask(env, "New passphrase: ")
 	if err != nil {
 		return nil, err
 	}
-	again, err := ask("Again: ")
+	again, err := ask(env, "Again: ")
 	if err != nil {
 		first.Close()
 		return nil, err

@@ -19,6 +19,7 @@ type keyInitOptions struct {
 	provider   string
 	record     string
 	rotateDays int
+	commands   commandFlags
 }
 
 func newKeyInitCommand(env *Env) *cobra.Command {
@@ -40,7 +41,11 @@ host than the key file.
 		Example: `  veildb key init /etc/veildb/ring --provider file:/root/veildb.root
   veildb key init ring --provider passphrase
   veildb key init ring --provider passphrase-credential:veildb --rotate-days 90
-  veildb key init ring --provider file:root --record /mnt/other/ring.generation`,
+  veildb key init ring --provider file:root --record /mnt/other/ring.generation
+  veildb key init ring --provider vault:https://vault.example.com:8200/transit#veildb
+  veildb key init ring --provider command \
+      --key-wrap-command 'openssl enc -e -aes-256-cbc -pbkdf2 -pass file:/root/pass -out %p' \
+      --key-unwrap-command 'openssl enc -d -aes-256-cbc -pbkdf2 -pass file:/root/pass -in %p'`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, keyArg(args))
@@ -50,6 +55,7 @@ host than the key file.
 	f.StringVar(&o.provider, "provider", "", "`PROVIDER` of the root key (required)")
 	f.StringVar(&o.record, "record", "", "also record the generation in `FILE`")
 	f.IntVar(&o.rotateDays, "rotate-days", 0, "call a rotation due after this many `DAYS`")
+	o.commands.addTo(cmd, "", "for provider command")
 	return cmd
 }
 
@@ -69,7 +75,7 @@ func (o keyInitOptions) run(ctx context.Context, env *Env, path string) error {
 			return err
 		}
 	}
-	p, err := openProvider(env, o.provider)
+	p, err := openProvider(env, o.provider, o.commands)
 	if err != nil {
 		return err
 	}
@@ -77,7 +83,7 @@ func (o keyInitOptions) run(ctx context.Context, env *Env, path string) error {
 	if err != nil {
 		return err
 	}
-	r, err := keyring.Init(ctx, path, p, keyring.InitOptions{Record: o.record, RotateDays: o.rotateDays}, keyFlags{}.options(env))
+	r, err := keyring.Init(ctx, path, p, keyring.InitOptions{Record: o.record, RotateDays: o.rotateDays}, keyFlags{commands: o.commands}.options(env))
 	if err != nil {
 		if made != "" {
 			os.Remove(made) // a moment old, and nothing is wrapped by it

@@ -41,6 +41,7 @@ crash at any moment leaves the old generation or the new one.`,
 func newKeyRewrapCommand(env *Env) *cobra.Command {
 	var k keyFlags
 	var to string
+	var commands commandFlags
 	var allowReuse bool
 	cmd := &cobra.Command{
 		Use:   "rewrap [KEYFILE] --provider PROVIDER",
@@ -62,7 +63,7 @@ then the root key. A root key that was given up once is refused later.
 			if to == "" {
 				return usagef("rewrap key file", "see: veildb key rewrap --help", "no --provider given")
 			}
-			p, err := openProvider(env, to)
+			p, err := openProvider(env, to, commands)
 			if err != nil {
 				return err
 			}
@@ -72,6 +73,7 @@ then the root key. A root key that was given up once is refused later.
 		},
 	}
 	k.addTo(cmd, "from")
+	commands.addTo(cmd, "", "for the new provider")
 	cmd.Flags().StringVar(&to, "provider", "", "`PROVIDER` of the new root key (required)")
 	cmd.Flags().BoolVar(&allowReuse, "allow-reuse", false, "use a root key that was given up before")
 	return cmd

@@ -208,6 +208,9 @@ func (e *CommandError) Error() string {
 	if e.Stderr != "" {
 		what += ", saying: " + e.Stderr
 	}
+	if cause := e.cause(); cause != nil {
+		what += ": " + cause.Error()
+	}
 	return what
 }
 
