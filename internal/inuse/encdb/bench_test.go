@@ -2,6 +2,7 @@ package encdb
 
 import (
 	"bytes"
+	"encoding/base64"
 	"fmt"
 	"testing"
 )
@@ -37,6 +38,28 @@ func benchmarkCells(b *testing.B, open bool) {
 				})
 			}
 		}
+	}
+}
+
+// BenchmarkText compares our base64 with the standard library's.
+func BenchmarkText(b *testing.B) {
+	for _, size := range []int{46 + 8, 46 + 500} {
+		n := base64.StdEncoding.EncodedLen(size)
+		text, raw := make([]byte, n), bytes.Repeat([]byte{0x5a}, size)
+		out := make([]byte, 0, n)
+		run := func(op, impl string, f func()) {
+			b.Run(fmt.Sprintf("op=%s/size=%d/impl=%s", op, size, impl), func(b *testing.B) {
+				b.SetBytes(int64(size))
+				for b.Loop() {
+					f()
+				}
+			})
+		}
+		run("encode", "std", func() { base64.StdEncoding.Encode(text, raw) })
+		run("encode", "table", func() { encodeInPlace(text, size) })
+		base64.StdEncoding.Encode(text, raw)
+		run("decode", "std", func() { _, _ = base64.StdEncoding.Decode(out[:n], text) })
+		run("decode", "table", func() { decodeText(out, text, 0) })
 	}
 }
 

@@ -374,17 +374,22 @@ func TestCellsDoNotAllocate(t *testing.T) {
 	}
 }
 
-// TestEncodeInPlace compares with the standard library at every length.
-func TestEncodeInPlace(t *testing.T) {
+// TestText compares base64 with the standard library's at every length, and
+// for every character in every place.
+func TestText(t *testing.T) {
 	r := rand.NewChaCha8([32]byte{1})
-	for n := 1; n < 4*chunk; n++ {
+	for n := 1; n < 600; n++ {
 		raw := make([]byte, n)
 		r.Read(raw)
 		b := make([]byte, base64.StdEncoding.EncodedLen(n))
 		copy(b[len(b)-n:], raw)
 		encodeInPlace(b, n)
 		if want := base64.StdEncoding.EncodeToString(raw); string(b) != want {
-			t.Fatalf("%d bytes: wrong", n)
+			t.Fatalf("%d bytes: got %s, want %s", n, b, want)
+		}
+		got, ok := decodeText([]byte("x"), b, 0)
+		if !ok || string(got) != "x"+string(raw) {
+			t.Fatalf("%d bytes: %x decoded as %x, %v", n, raw, got, ok)
 		}
 		x := byte(0)
 		for _, c := range raw {
@@ -392,6 +397,20 @@ func TestEncodeInPlace(t *testing.T) {
 		}
 		if xorAll(raw) != x {
 			t.Fatalf("%d bytes: wrong check code", n)
+		}
+	}
+	text := []byte(base64.StdEncoding.EncodeToString(make([]byte, 20)))
+	for i := range text {
+		for c := range 256 {
+			bad := bytes.Clone(text)
+			bad[i] = byte(c)
+			want, err := base64.StdEncoding.Strict().AppendDecode(nil, bad)
+			if c == '\n' || c == '\r' {
+				err = ErrNotCell
+			}
+			if got, ok := decodeText(nil, bad, 3); ok != (err == nil) || ok && !bytes.Equal(got, want) {
+				t.Fatalf("character %q in place %d: %x, %v; want %x, %v", byte(c), i, got, ok, want, err)
+			}
 		}
 	}
 }

@@ -1,11 +1,9 @@
 package encdb
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
-	"slices"
 )
 
 // Layout64 is the version byte of the cells existing clients read. A value
@@ -134,40 +132,6 @@ func parse65(b []byte) (c cell, err error) {
 		return c, fmt.Errorf("open cell of %v: %w", c.algorithm, ErrUnsupported)
 	}
 	return c, nil
-}
-
-// chunk is how much is moved out of the way at a time; a multiple of 3.
-const chunk = 768
-
-// encodeInPlace writes the base64 of the last n bytes of b over all of b,
-// which is exactly as long as that base64. A chunk ends at or before the place
-// where the bytes not yet read begin, so nothing is overwritten too early.
-func encodeInPlace(b []byte, n int) {
-	var buf [chunk]byte
-	for src := b[len(b)-n:]; len(src) > 0; {
-		part := buf[:copy(buf[:], src)]
-		src = src[len(part):]
-		base64.StdEncoding.Encode(b, part)
-		b = b[base64.StdEncoding.EncodedLen(len(part)):]
-	}
-}
-
-// strict accepts one spelling of each value.
-var strict = base64.StdEncoding.Strict()
-
-// decodeText appends the bytes of the base64 text to dst and leaves room for
-// extra more. It takes one spelling only: padded, canonical, without line ends.
-func decodeText(dst, text []byte, extra int) ([]byte, bool) {
-	if len(text)%4 != 0 || len(text) == 0 || bytes.IndexByte(text, '\n') >= 0 || bytes.IndexByte(text, '\r') >= 0 {
-		return nil, false
-	}
-	n := len(dst)
-	dst = slices.Grow(dst, base64.StdEncoding.DecodedLen(len(text))+extra)
-	m, err := strict.Decode(dst[n:cap(dst)], text)
-	if err != nil {
-		return nil, false
-	}
-	return dst[:n+m], true
 }
 
 // CellSize returns the length in bytes of the text of a cell that holds n bytes
