@@ -44,7 +44,7 @@ var mayImport = map[string][]string{
 // see each other. Every package of an area that has tiers must be listed.
 var tiers = map[string][][]string{
 	"internal/crypto": {{"secret", "sm"}, {"aesxts", "aead"}},
-	"internal/sql":    {{"schema", "sqlast"}, {"lineage"}},
+	"internal/sql":    {{"schema", "token"}, {"sqlast"}, {"lineage"}},
 	"internal/keys":   {{"keyring"}, {"kms"}},
 	"internal/atrest": {{"volume"}, {"fusefs", "sqlvfs", "convert"}},
 	"internal/inuse":  {{"policy", "wire", "encdb", "cells"}, {"gate", "sidecar", "sqlend"}},
