@@ -9,8 +9,8 @@ import (
 type Greeting struct {
 	ServerVersion string
 	ConnectionID  uint32
-	// Scramble is the challenge of AuthPlugin without the zero byte that
-	// ends it, 20 bytes for all plugins servers begin with.
+	// Scramble is the challenge of AuthPlugin without the zero bytes that
+	// end it, 20 bytes for all plugins servers begin with.
 	Scramble     []byte
 	Capabilities Capabilities
 	Charset      byte // collation number, low 8 bits
@@ -38,6 +38,9 @@ func DecodeGreeting(p []byte) (*Greeting, error) {
 	g.Status = Status(d.u16())
 	g.Capabilities |= Capabilities(d.u16()) << 16
 	size := int(d.u8())
+	if !g.Capabilities.Has(PluginAuth) {
+		size = 0
+	}
 	d.take(6)
 	ext := d.u32()
 	if !g.Capabilities.Has(LongPassword) {
@@ -45,7 +48,7 @@ func DecodeGreeting(p []byte) (*Greeting, error) {
 	}
 	if g.Capabilities.Has(SecureConnection) {
 		tail := d.take(uint64(max(minScrambleTail, size-scrambleHead)))
-		g.Scramble = append(g.Scramble, bytes.TrimSuffix(tail, []byte{0})...)
+		g.Scramble = append(g.Scramble, bytes.TrimRight(tail, "\x00")...)
 	}
 	if g.Capabilities.Has(PluginAuth) {
 		g.AuthPlugin = string(d.nulOrRest())

@@ -138,6 +138,9 @@ func TestAdmit(t *testing.T) {
 		t.Errorf("relay says %v", err)
 	}
 	dial(t, r.addr(), &wire.Credential{User: "native", Password: []byte("pw-native"), Attrs: wire.AppendAttr(nil, "a", "b")})
+	if err := <-r.loginErr; err != nil {
+		t.Fatal(err)
+	}
 	n := 0
 	wire.EachAttr(r.lastSession().Attrs, func(name, value []byte) {
 		if n++; string(name) != "seen_by" || string(value) != "relay" {

@@ -207,13 +207,14 @@ func (r *relay) serve(nc net.Conn) error {
 	ctx, cancel := context.WithTimeout(context.Background(), r.loginTime)
 	defer cancel()
 	s, err := wire.RelayLogin(ctx, client, srv, &r.cfg)
-	r.loginErr <- err
 	if err != nil {
+		r.loginErr <- err
 		return nil
 	}
 	r.mu.Lock()
 	r.sessions = append(r.sessions, s)
 	r.mu.Unlock()
+	r.loginErr <- nil
 	var resp wire.Response
 	for {
 		p, err := client.ReadCommand(time.Minute)

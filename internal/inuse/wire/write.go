@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -99,12 +100,28 @@ func (c *Conn) send(p []byte) error {
 
 // CopyTo passes the packet that Next began, loaded or not, on to dst with
 // dst's sequence numbers. It holds no more than a buffer of it and allocates
-// nothing.
+// nothing. Should c fail in the middle of a packet larger than that, dst can
+// write no more: whatever followed would be taken for the packet's rest.
 func (c *Conn) CopyTo(dst *Conn) error {
 	p := &c.pkt
-	if p.loaded {
-		return dst.WritePacket(p.data)
+	if p.loaded || !p.more && p.left == p.size && p.left <= len(c.buf) {
+		data, err := c.Load()
+		if err != nil {
+			return err
+		}
+		return dst.WritePacket(data)
 	}
+	err := c.stream(dst)
+	if err != nil && dst.werr == nil {
+		dst.werr = fmt.Errorf("write packet: %w", errCutShort)
+	}
+	return err
+}
+
+var errCutShort = errors.New("its source failed in the middle")
+
+func (c *Conn) stream(dst *Conn) error {
+	p := &c.pkt
 	for {
 		if err := dst.writeHeader(p.left); err != nil {
 			return err
