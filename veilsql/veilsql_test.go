@@ -95,22 +95,3 @@ func direct(t testing.TB, params string) *sql.DB {
 	t.Cleanup(func() { db.Close() })
 	return db
 }
-
-func TestFirst(t *testing.T) {
-	g := gate(t, &sidecartest.Gate{})
-	db := open(t, g.Addr, "", veilsql.WithKey(withMEK))
-	var name string
-	var salary uint64
-	if err := db.QueryRow("SELECT name, salary FROM people WHERE id = 1").Scan(&name, &salary); err != nil {
-		t.Fatal(err)
-	}
-	if name != "Ada" || salary != 4100000000 {
-		t.Errorf("got %q %d", name, salary)
-	}
-	if err := db.QueryRow("SELECT name, salary FROM people WHERE id = ?", 1).Scan(&name, &salary); err != nil {
-		t.Fatal(err)
-	}
-	if name != "Ada" || salary != 4100000000 {
-		t.Errorf("got %q %d", name, salary)
-	}
-}

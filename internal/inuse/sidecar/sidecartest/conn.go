@@ -1,6 +1,7 @@
 package sidecartest
 
 import (
+	"encoding/json"
 	"slices"
 
 	"github.com/veildb/veildb/internal/inuse/encdb"
@@ -34,7 +35,11 @@ func (c *conn) query(p []byte) error {
 	}
 	switch st := encdb.Recognise(q.SQL, false); st.Kind {
 	case encdb.Message:
-		cell, ev := c.session.Handle(st.Args[0].Value)
+		text := st.Args[0].Value
+		if c.g.Stranger {
+			text = withoutExtension(text)
+		}
+		cell, ev := c.session.Handle(text)
 		c.g.mu.Lock()
 		c.g.events = append(c.g.events, ev)
 		c.g.mu.Unlock()
@@ -47,6 +52,16 @@ func (c *conn) query(p []byte) error {
 		return c.client.WriteErr(wire.CodeUnknown, "HY000", st.Reason)
 	}
 	return c.forward(wire.ComQuery, p)
+}
+
+func withoutExtension(request []byte) []byte {
+	var m map[string]any
+	if json.Unmarshal(request, &m) != nil {
+		return request
+	}
+	delete(m, "veildb")
+	out, _ := json.Marshal(m)
+	return out
 }
 
 // rows answers with one row of strings.

@@ -24,6 +24,8 @@ type Gate struct {
 	// Unmarked leaves the cipher mark out and denies the probe, like the
 	// vendor's first servers.
 	Unmarked bool
+	// Stranger does not know what our own ends add to the protocol.
+	Stranger bool
 	// Tamper, if set, sees each cell's text before it is sent.
 	Tamper func(cell []byte) []byte
 
@@ -34,7 +36,7 @@ type Gate struct {
 
 	mu      sync.Mutex
 	events  []encdb.Event
-	conns   map[net.Conn]bool
+	conns   map[net.Conn]net.Conn // of clients, with those to the backend
 	errs    []error
 	stopped bool
 }
@@ -46,7 +48,7 @@ func Start(tb testing.TB, g *Gate) *Gate {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	g.ln, g.Addr, g.conns = ln, ln.Addr().String(), map[net.Conn]bool{}
+	g.ln, g.Addr, g.conns = ln, ln.Addr().String(), map[net.Conn]net.Conn{}
 	g.wg.Add(1)
 	go g.accept()
 	tb.Cleanup(func() {
@@ -63,8 +65,9 @@ func (g *Gate) Stop() {
 	g.ln.Close()
 	g.mu.Lock()
 	g.stopped = true
-	for c := range g.conns {
+	for c, b := range g.conns {
 		c.Close()
+		b.Close()
 	}
 	g.mu.Unlock()
 	g.wg.Wait()
@@ -74,8 +77,9 @@ func (g *Gate) Stop() {
 func (g *Gate) Drop() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for c := range g.conns {
+	for c, b := range g.conns {
 		c.Close()
+		b.Close()
 	}
 }
 
@@ -103,9 +107,7 @@ func (g *Gate) accept() {
 		g.wg.Add(1)
 		go func() {
 			defer g.wg.Done()
-			g.track(nc, true)
-			defer g.track(nc, false)
-			if err := g.serve(nc); err != nil {
+			if err := g.handle(nc); err != nil {
 				g.mu.Lock()
 				g.errs = append(g.errs, err)
 				g.mu.Unlock()
@@ -114,29 +116,37 @@ func (g *Gate) accept() {
 	}
 }
 
-func (g *Gate) track(nc net.Conn, on bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if on && !g.stopped {
-		g.conns[nc] = true
-		return
-	}
-	delete(g.conns, nc)
-	nc.Close()
-}
-
-func (g *Gate) serve(nc net.Conn) error {
+func (g *Gate) handle(nc net.Conn) error {
+	defer nc.Close()
 	bc, err := net.DialTimeout("tcp", g.Backend, 10*time.Second)
 	if err != nil {
 		return err
 	}
 	defer bc.Close()
+	g.mu.Lock()
+	if g.stopped {
+		g.mu.Unlock()
+		return nil
+	}
+	g.conns[nc] = bc
+	g.mu.Unlock()
+	defer func() {
+		g.mu.Lock()
+		delete(g.conns, nc)
+		g.mu.Unlock()
+	}()
+	g.serve(nc, bc)
+	return nil
+}
+
+// serve returns when one of the ends has gone.
+func (g *Gate) serve(nc, bc net.Conn) {
 	lim := wire.Limits{Load: wire.MaxPacket}
 	c := &conn{g: g, client: wire.NewConn(nc, lim), server: wire.NewBackend(bc, lim)}
 	cfg := &wire.LoginConfig{ClientTLS: g.TLS}
 	s, err := wire.RelayLogin(context.Background(), c.client, c.server, cfg)
 	if err != nil {
-		return nil // the client's own affair
+		return // the client's own affair
 	}
 	account := encdb.Account{User: s.User, TLS: c.client.TLS() != nil}
 	c.session = g.Encdb.NewSession(account)
@@ -144,14 +154,14 @@ func (g *Gate) serve(nc net.Conn) error {
 	for {
 		p, err := c.client.ReadCommand(0)
 		if err != nil {
-			return nil // the client went
+			return
 		}
 		switch cmd := wire.Command(p[0]); cmd {
 		case wire.ComQuit:
-			return nil
+			return
 		case wire.ComChangeUser:
 			if s, err = wire.RelayChangeUser(context.Background(), p, c.client, c.server, s, cfg); err != nil {
-				return nil
+				return
 			}
 			c.session.ChangeUser(encdb.Account{User: s.User, TLS: account.TLS})
 		case wire.ComQuery:
@@ -160,7 +170,7 @@ func (g *Gate) serve(nc net.Conn) error {
 			err = c.forward(cmd, p)
 		}
 		if err != nil {
-			return nil // one of the ends went
+			return
 		}
 	}
 }
