@@ -77,7 +77,7 @@ func (l *login) switchPlugin(p []byte) error {
 	if !relayablePlugin(string(sw.Plugin)) {
 		return refusePlugin(sw.Plugin)
 	}
-	l.plugin, l.session.scramble = string(sw.Plugin), clone(sw.Data)
+	l.plugin, l.session.scramble = string(sw.Plugin), clone(sw.Challenge())
 	if l.plugin == PluginSHA256 {
 		if err := l.server.CopyTo(l.client); err != nil {
 			return err

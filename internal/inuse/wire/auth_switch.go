@@ -1,12 +1,20 @@
 package wire
 
-import "bytes"
-
 // An AuthSwitch asks the client to answer another plugin's challenge; both
 // slices are views.
 type AuthSwitch struct {
 	Plugin []byte // empty: a request for the password hash of MySQL 3.23
-	Data   []byte // the challenge without the zero byte that ends it
+	Data   []byte // what the plugin sends first, as it came
+}
+
+// Challenge is Data without the zero byte that ends the 20 bytes of the
+// challenge of most plugins. Of client_ed25519 and parsec all 32 bytes count,
+// and the last may be zero.
+func (a AuthSwitch) Challenge() []byte {
+	if n := len(a.Data) - 1; n == 20 && a.Data[n] == 0 {
+		return a.Data[:n:n]
+	}
+	return a.Data
 }
 
 const (
@@ -21,7 +29,7 @@ func DecodeAuthSwitch(p []byte) (AuthSwitch, error) {
 	var a AuthSwitch
 	if d.more() {
 		a.Plugin = d.nulOrRest()
-		a.Data = bytes.TrimSuffix(d.rest(), []byte{0})
+		a.Data = d.rest()
 	}
 	return a, d.end("authentication switch")
 }
@@ -29,7 +37,7 @@ func DecodeAuthSwitch(p []byte) (AuthSwitch, error) {
 // Append appends the packet's payload to dst.
 func (a AuthSwitch) Append(dst []byte) []byte {
 	dst = appendNul(append(dst, authSwitchHeader), a.Plugin)
-	return append(append(dst, a.Data...), 0)
+	return append(dst, a.Data...)
 }
 
 // DecodeAuthMore is the plugin's data in an AuthMoreData packet, a view.

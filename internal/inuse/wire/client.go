@@ -107,7 +107,7 @@ func loginRounds(c *Conn, password []byte, plugin string) error {
 				return err
 			}
 			plugin = string(sw.Plugin)
-			auth, err := answer(plugin, sw.Data, password)
+			auth, err := answer(plugin, sw.Challenge(), password)
 			if err != nil {
 				return err
 			}

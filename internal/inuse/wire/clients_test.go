@@ -96,39 +96,38 @@ func TestGoDriver(t *testing.T) {
 
 // TestLargePackets sends and reads values around and beyond 16 MiB.
 func TestLargePackets(t *testing.T) {
+	dbs := map[bool]*sql.DB{}
 	for _, rebuild := range []bool{false, true} {
-		r := startRelay(t, &relay{rebuild: rebuild, lim: wire.Limits{Load: 128 << 20}})
-		db := open(t, r.addr(), "")
-		sizes := []int{1<<24 - 5, 1 << 24} // a text row has 4 bytes of length before it
-		if rebuild {
-			sizes = []int{1<<25 + 3}
-		}
-		for _, size := range sizes {
-			v := bytes.Repeat([]byte("0123456789abcdef"), size/16+1)[:size]
-			var n int
-			var back []byte
-			err := db.QueryRow("SELECT LENGTH(?), ?", v, v[:size-1]).Scan(&n, &back)
-			if err != nil || n != size || !bytes.Equal(back, v[:size-1]) {
-				t.Errorf("binary, size %d rebuild %v: length %d, %d bytes back, %v", size, rebuild, n, len(back), err)
+		dbs[rebuild] = open(t, startRelay(t, &relay{rebuild: rebuild}).addr(), "")
+	}
+	for _, tc := range []struct {
+		name            string
+		size            int
+		binary, rebuild bool
+	}{
+		{"text row of one full fragment", 1<<24 - 1 - 4, false, false}, // 4 bytes of length before it
+		{"text row of two fragments", 1<<24 + 3, false, true},
+		{"prepared", 1<<24 + 3, true, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			v := bytes.Repeat([]byte("0123456789abcdef"), tc.size/16+1)[:tc.size]
+			var back sql.RawBytes
+			query, args := "SELECT '"+string(v)+"'", []any(nil)
+			if tc.binary {
+				query, args = "SELECT ?", []any{v}
 			}
-			conn, err := db.Conn(context.Background())
+			rows, err := dbs[tc.rebuild].Query(query, args...)
 			if err != nil {
 				t.Fatal(err)
 			}
-			rows, err := conn.QueryContext(context.Background(), "SELECT '"+string(v)+"'")
-			if err != nil {
-				t.Fatal(err)
-			}
-			back = nil
-			for rows.Next() {
+			defer rows.Close()
+			if rows.Next() {
 				err = rows.Scan(&back)
 			}
 			if err != nil || !bytes.Equal(back, v) {
-				t.Errorf("text, size %d rebuild %v: %d bytes back, %v", size, rebuild, len(back), err)
+				t.Errorf("%d bytes come back, %v", len(back), err)
 			}
-			rows.Close()
-			conn.Close()
-		}
+		})
 	}
 }
 

@@ -56,7 +56,7 @@ func pattern(n int) []byte {
 func TestPacketSizes(t *testing.T) {
 	const buf = 1024
 	for _, size := range []int{0, 1, 3, 4, 250, buf - 5, buf - 4, buf - 3, buf, buf + 1, outSize - 4, outSize - 3, outSize, outSize + 1,
-		maxFragment - 1, maxFragment, maxFragment + 1, 2 * maxFragment, 2*maxFragment + 5} {
+		maxFragment - 1, maxFragment, maxFragment + 1} {
 		want := pattern(size)
 		w := &feed{}
 		c := NewConn(w, Limits{})
@@ -73,7 +73,7 @@ func TestPacketSizes(t *testing.T) {
 			t.Fatalf("size %d: %d bytes on the wire, want %d fragments", size, len(bytesOnWire), n)
 		}
 		for _, step := range []int{0, 1, 5, 1000} {
-			if step > 0 && step < 1000 && size > 100_000 {
+			if step > 0 && size > 100_000 {
 				continue
 			}
 			in := newConn(&feed{data: bytesOnWire, step: step}, Limits{Buffer: buf}, true)

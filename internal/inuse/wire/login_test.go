@@ -1,7 +1,6 @@
 package wire_test
 
 import (
-	"context"
 	"crypto/x509"
 	"database/sql"
 	"errors"
@@ -36,8 +35,7 @@ func TestLoginAccounts(t *testing.T) {
 			}
 			defer db.Close()
 			var got string
-			err = db.QueryRowContext(context.Background(), "SELECT USER()").Scan(&got)
-			loginErr := <-r.loginErr
+			loginErr, err := again(r, func() error { return db.QueryRow("SELECT USER()").Scan(&got) })
 			if tc.plugin == "" {
 				if err == nil || !errors.Is(loginErr, wire.ErrDenied) {
 					t.Fatalf("driver says %v, relay says %v; want a denied login", err, loginErr)
@@ -53,6 +51,19 @@ func TestLoginAccounts(t *testing.T) {
 			}
 		})
 	}
+}
+
+// again logs in by f, and again if the driver fails as it does, directly too, on
+// one ed25519 challenge in 256: it takes a last byte of zero for the
+// challenge's end.
+func again(r *relay, f func() error) (relayed, driver error) {
+	for range 5 {
+		if driver = f(); !errors.Is(driver, mysql.ErrMalformPkt) {
+			break
+		}
+		<-r.loginErr
+	}
+	return <-r.loginErr, driver
 }
 
 func (r *relay) lastSession() *wire.Session {
@@ -89,8 +100,8 @@ func TestTLS(t *testing.T) {
 				}
 				defer db.Close()
 				var name, cipher string
-				err = db.QueryRow("SHOW STATUS LIKE 'Ssl_cipher'").Scan(&name, &cipher)
-				if loginErr := <-r.loginErr; !errors.Is(loginErr, tc.denied) || (err == nil) != (tc.denied == nil) {
+				loginErr, err := again(r, func() error { return db.QueryRow("SHOW STATUS LIKE 'Ssl_cipher'").Scan(&name, &cipher) })
+				if !errors.Is(loginErr, tc.denied) || (err == nil) != (tc.denied == nil) {
 					t.Fatalf("driver says %v, relay says %v; want %v", err, loginErr, tc.denied)
 				}
 				if tc.denied == nil && (cipher != "") != tc.server {

@@ -167,7 +167,7 @@ func (m *mysql8) login(c *wire.Conn) error {
 func (m *mysql8) authenticate(c *wire.Conn, plugin string, auth, scramble []byte) error {
 	if plugin != m.plugin {
 		scramble = scrambleBytes()
-		c.WritePacket(wire.AuthSwitch{Plugin: []byte(m.plugin), Data: scramble}.Append(nil))
+		c.WritePacket(wire.AuthSwitch{Plugin: []byte(m.plugin), Data: append(scramble[:20:20], 0)}.Append(nil))
 		p, err := c.ReadPacket()
 		if err != nil {
 			return err
@@ -431,7 +431,7 @@ func TestClearFirstAnswer(t *testing.T) {
 	if err != nil || string(sw.Plugin) != wire.PluginNative {
 		t.Fatalf("answer %q, %v; want the server's switch to the native plugin", p, err)
 	}
-	c.WritePacket(wire.NativeAnswer(sw.Data, "pw-native"))
+	c.WritePacket(wire.NativeAnswer(sw.Challenge(), "pw-native"))
 	if p, err = c.ReadPacket(); err != nil || p[0] != 0 {
 		t.Errorf("login ends with %q, %v", p, err)
 	}
