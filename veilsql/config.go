@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -149,35 +150,38 @@ func NewConnector(dsn string, opts ...Option) (driver.Connector, error) {
 // nothing before the parameters: with a mistake in it, a password can be
 // anywhere.
 func (c *connector) parse(dsn string) error {
-	base, params := dsn, ""
-	if slash := strings.LastIndexByte(dsn, '/'); slash >= 0 {
-		if head, tail, ok := strings.Cut(dsn[slash:], "?"); ok {
-			base, params = dsn[:slash]+head, tail
-		}
-	}
 	if err := refuseKeys(dsn); err != nil {
 		return err
 	}
-	for param := range strings.SplitSeq(params, "&") {
-		name, _, _ := strings.Cut(param, "=")
-		if _, err := mysql.ParseDSN("/?" + param); err != nil {
-			return fmt.Errorf("parameter %q: %w", name, ErrDSN)
-		}
-	}
+	base, params := split(dsn)
 	if _, err := mysql.ParseDSN(base); err != nil {
 		return fmt.Errorf("want user:password@tcp(host:port)/database?name=value&…: %w", ErrDSN)
 	}
-	cfg, err := mysql.ParseDSN(dsn)
+	for _, p := range params {
+		if _, err := mysql.ParseDSN("/?" + p); err != nil {
+			name, _, _ := strings.Cut(p, "=")
+			return fmt.Errorf("parameter %q: %w", name, ErrDSN)
+		}
+	}
+	if len(params) > 0 {
+		base += "?" + strings.Join(params, "&")
+	}
+	cfg, err := mysql.ParseDSN(base)
 	if err != nil {
 		return fmt.Errorf("parameters do not go together: %w", ErrDSN)
 	}
 	c.mysql = cfg
+	return c.parameters()
+}
+
+// parameters takes our own parameters from those of the MySQL driver.
+func (c *connector) parameters() error {
 	for name, set := range parameters {
-		value, ok := cfg.Params[name]
+		value, ok := c.mysql.Params[name]
 		if !ok {
 			continue
 		}
-		delete(cfg.Params, name)
+		delete(c.mysql.Params, name)
 		if err := set(c, value); err != nil {
 			if errors.Is(err, ErrDSN) {
 				return err
@@ -186,6 +190,30 @@ func (c *connector) parse(dsn string) error {
 		}
 	}
 	return nil
+}
+
+// param is one parameter of a DSN.
+var param = regexp.MustCompile(`^$|^[A-Za-z][A-Za-z0-9_]*=`)
+
+// split returns what stands before the parameters of a DSN, and the parameters.
+// For go-sql-driver/mysql they begin behind the last slash, so a path in them
+// must be escaped; here they begin at the last question mark from which on all
+// has their form, and slashes are escaped.
+func split(dsn string) (base string, params []string) {
+next:
+	for q := len(dsn); ; {
+		if q = strings.LastIndexByte(dsn[:q], '?'); q < 0 {
+			return dsn, nil
+		}
+		params = strings.Split(dsn[q+1:], "&")
+		for i, p := range params {
+			if !param.MatchString(p) {
+				continue next
+			}
+			params[i] = strings.ReplaceAll(p, "/", "%2F")
+		}
+		return dsn[:q], params
+	}
 }
 
 // refuseKeys looks for the parameters by which other drivers take the key. It

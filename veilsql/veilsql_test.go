@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/go-sql-driver/mysql"
+
 	"github.com/veildb/veildb/internal/bench/target"
 	"github.com/veildb/veildb/internal/inuse/sidecar/sidecartest"
 	"github.com/veildb/veildb/veilsql"
@@ -32,6 +34,7 @@ func backend(t testing.TB) string {
 }
 
 func TestMain(m *testing.M) {
+	mysql.SetLogger(&mysql.NopLogger{}) // dead connections are part of the tests
 	code := m.Run()
 	if mariadb.stop != nil {
 		mariadb.stop()
