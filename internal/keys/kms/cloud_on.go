@@ -137,7 +137,9 @@ func call[T any](ctx context.Context, p *Cloud, do func(context.Context, wrappin
 }
 
 // setUp returns the wrapper, made when it is first needed, and again after a
-// failure: credentials may appear later.
+// failure: credentials may appear later. The clients of Azure and of Alibaba
+// Cloud keep the state of a call in themselves and race when two run at once, so
+// there each call gets its own.
 func (p *Cloud) setUp(ctx context.Context) (wrapping.Wrapper, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -173,7 +175,9 @@ func (p *Cloud) setUp(ctx context.Context) (wrapping.Wrapper, error) {
 	if _, err := w.SetConfig(ctx, wrapping.WithConfigMap(config), wrapping.WithDisallowEnvVars(true)); err != nil {
 		return nil, err
 	}
-	p.wrapper = w
+	if p.key.scheme == "aws" || p.key.scheme == "gcp" {
+		p.wrapper = w
+	}
 	return w, nil
 }
 

@@ -180,8 +180,11 @@ func (p *Command) probe(ctx context.Context) bool {
 		return false
 	}
 	back, err := p.runUnwrap(ctx, wrapped)
+	if err != nil {
+		return false
+	}
 	defer back.Close()
-	return err == nil && back.Equal(fresh)
+	return back.Equal(fresh)
 }
 
 // A CommandError tells how a key command failed. It matches

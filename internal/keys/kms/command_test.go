@@ -21,18 +21,6 @@ import (
 	"github.com/veildb/veildb/internal/keys/kms/kmstest"
 )
 
-func commands(wrap, unwrap string) kms.Config {
-	return kms.Config{WrapCommand: wrap, UnwrapCommand: unwrap}
-}
-
-func putFile(t testing.TB, path, text string, mode os.FileMode) string {
-	t.Helper()
-	if err := os.WriteFile(path, []byte(text), mode); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 // opensslAES are the wrap and unwrap commands of docs/keys.md.
 func opensslAES(pass string) kms.Config {
 	return commands(

@@ -30,6 +30,18 @@ func open(t testing.TB, uri string, c kms.Config) keyring.Provider {
 	return p
 }
 
+func commands(wrap, unwrap string) kms.Config {
+	return kms.Config{WrapCommand: wrap, UnwrapCommand: unwrap}
+}
+
+func putFile(t testing.TB, path, text string, mode os.FileMode) string {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 func rootFile(t testing.TB, dir, name string) string {
 	t.Helper()
 	path := filepath.Join(dir, name)

@@ -116,8 +116,9 @@ func (p *PKCS11) Unwrap(ctx context.Context, blob, aad []byte) (*secret.Bytes, e
 			return err
 		}
 		bound, err = s.Decrypt(s.handle, payload[gcmIV:])
-		// The blob's sum was right: what fails here is of another key.
-		if e := pkcs11.Error(0); errors.As(err, &e) && (e == pkcs11.CKR_ENCRYPTED_DATA_INVALID || e == pkcs11.CKR_ENCRYPTED_DATA_LEN_RANGE || e == pkcs11.CKR_DATA_INVALID) {
+		// The blob's sum was right: what fails here is of another key, unless the
+		// key does not work at all. Tokens report both with many codes.
+		if err != nil && s.works() {
 			return fmt.Errorf("%w: %w", err, keyring.ErrWrongKey)
 		}
 		return err
@@ -133,6 +134,17 @@ type session struct {
 	*pkcs11.Ctx
 	handle pkcs11.SessionHandle
 	key    pkcs11.ObjectHandle
+}
+
+// works reports whether the key encrypts.
+func (s *session) works() bool {
+	params := pkcs11.NewGCMParams(make([]byte, gcmIV), nil, gcmTag*8)
+	defer params.Free()
+	if err := s.EncryptInit(s.handle, mechanism(params), s.key); err != nil {
+		return false
+	}
+	_, err := s.Encrypt(s.handle, make([]byte, 16))
+	return err == nil
 }
 
 // withKey does something in a session of its own and returns the key's version.

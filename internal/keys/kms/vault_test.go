@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"errors"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -25,9 +27,10 @@ func vaultServer(t *testing.T) (*kmstest.Vault, *kmstest.Switch, string) {
 	v.AddKey("transit/root")
 	v.AddKey("transit/other")
 	s := &kmstest.Switch{Handler: v, Refuse: v.RefuseAll}
-	server := httptest.NewTLSServer(s)
+	server := httptest.NewUnstartedServer(s)
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // broken connections are what tests make
+	server.StartTLS()
 	t.Cleanup(server.Close)
-	server.Config.ErrorLog = nil
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 	for _, name := range []string{"VAULT_TOKEN", "VAULT_TOKEN_FILE", "VAULT_NAMESPACE", "VAULT_CAPATH", "VAULT_CLIENT_CERT", "VAULT_CLIENT_KEY",
 		"VAULT_TLS_SERVER_NAME", "VEILDB_VAULT_ROLE_ID", "VEILDB_VAULT_SECRET_ID", "VEILDB_VAULT_ROLE", "VEILDB_VAULT_JWT", "VEILDB_VAULT_AUTH_PATH"} {
