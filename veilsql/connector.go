@@ -45,13 +45,8 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("veilsql: %w", err)
 	}
-	defer func() { l.key.Close() }() // by then the exchange is over
+	defer func() { l.key.Close() }() // by then the session has ended or has had it
 	raw, err := inner.Connect(ctx)
-	if err == nil {
-		if err = l.attached.Ready(ctx); err != nil {
-			raw.Close()
-		}
-	}
 	if err != nil {
 		return nil, l.fail(err)
 	}

@@ -39,9 +39,6 @@ func (a *Attachment) Close() error {
 	return a.Conn.Close()
 }
 
-// Ready is Session.Ready.
-func (a *Attachment) Ready(ctx context.Context) error { return a.session.Ready(ctx) }
-
 // Wait waits until the session has ended and returns the error it ended with.
 func (a *Attachment) Wait() error {
 	<-a.done

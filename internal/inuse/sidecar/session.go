@@ -18,7 +18,8 @@ import (
 //	               ▲              │
 //	               └─ change user ┘
 //
-// Serve runs it in one goroutine; Ready, Drain and Close are for others.
+// Serve runs it in one goroutine; Drain and Close are for others. The
+// application is logged in only when the key has been handed over.
 type Session struct {
 	cfg            *Config
 	client, server *wire.Conn
@@ -29,10 +30,6 @@ type Session struct {
 	keys   *encdb.Client
 	opener *encdb.Opener // nil without a key exchange
 	marked bool          // the server marks protected columns
-
-	ready    chan struct{} // closed when the first key exchange is over
-	readyErr error         // final before ready is closed
-	once     sync.Once
 
 	mu       sync.Mutex
 	idle     bool // waiting for a command outside a transaction
@@ -49,22 +46,11 @@ func (c *Config) NewSession(application, server net.Conn) *Session {
 	lim := c.limits()
 	s := &Session{
 		cfg: c, client: wire.NewConn(application, lim), server: wire.NewBackend(server, lim),
-		ready: make(chan struct{}), marked: true,
+		marked: true,
 	}
 	s.stopped, s.cancel = context.WithCancel(context.Background())
 	s.answer.defs.tag = c.Tag
 	return s
-}
-
-// Ready waits until the key exchange is over and returns its error, ErrNotReady
-// if the session ended before.
-func (s *Session) Ready(ctx context.Context) error {
-	select {
-	case <-s.ready:
-		return s.readyErr
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // Close ends the session at once. Serve returns soon.
@@ -107,19 +93,11 @@ func (s *Session) Serve(ctx context.Context) error {
 // finish ends both connections and wipes the keys.
 func (s *Session) finish() {
 	s.Close()
-	s.end(ErrNotReady)
 	s.forget()
 }
 
-// end makes err the result of the first key exchange, unless there is one.
-func (s *Session) end(err error) {
-	s.once.Do(func() {
-		s.readyErr = err
-		close(s.ready)
-	})
-}
-
-// begin takes the application through login and key exchange.
+// begin takes the application through login and key exchange. If the exchange
+// fails so does the login, with its error.
 func (s *Session) begin() error {
 	ctx := s.stopped
 	if t := s.cfg.LoginTime; t > 0 {
@@ -127,36 +105,34 @@ func (s *Session) begin() error {
 		ctx, cancel = context.WithTimeout(ctx, t)
 		defer cancel()
 	}
-	defer context.AfterFunc(ctx, s.Close)()
-	cfg := s.cfg.login()
-	user, err := wire.RelayLogin(ctx, s.client, s.server, &cfg)
-	if err != nil {
-		return err
-	}
-	s.user = user
-	return s.handOver(ctx)
+	return s.login(ctx, func(cfg *wire.LoginConfig) (*wire.Session, error) {
+		return wire.RelayLogin(ctx, s.client, s.server, cfg)
+	})
 }
 
-// handOver exchanges keys. The application learns of a failure by the answer to
-// its first command: at this point it is logged in.
-func (s *Session) handOver(ctx context.Context) error {
-	err := s.exchange(ctx)
-	s.end(err)
-	if err == nil {
+// changeUser does the same on the connection there is: the server has dropped
+// the key.
+func (s *Session) changeUser(p []byte) error {
+	clear(s.cursors)
+	s.answer.resp = wire.Response{}
+	return s.login(s.stopped, func(cfg *wire.LoginConfig) (*wire.Session, error) {
+		return wire.RelayChangeUser(s.stopped, p, s.client, s.server, s.user, cfg)
+	})
+}
+
+func (s *Session) login(ctx context.Context, relay func(*wire.LoginConfig) (*wire.Session, error)) (err error) {
+	cfg := s.cfg.login()
+	var failed error
+	cfg.Accepted = func(*wire.Session) error {
+		if failed = s.exchange(ctx); failed != nil {
+			return fmt.Errorf("veildb: %w", failed)
+		}
 		return nil
 	}
-	if _, rerr := s.client.ReadCommand(s.cfg.Idle); rerr == nil {
-		s.tell(StateExchange, err)
+	if s.user, err = relay(&cfg); failed != nil {
+		return failed
 	}
-	return fmt.Errorf("exchange keys: %w", err)
-}
-
-// tell answers the application with an error of our own.
-func (s *Session) tell(state string, err error) error {
-	if werr := s.client.WriteErr(wire.CodeUnknown, state, "veildb: "+err.Error()); werr != nil {
-		return werr
-	}
-	return s.client.Flush()
+	return err
 }
 
 // await waits for the next command. It returns nil at the session's end.
@@ -231,18 +207,4 @@ func (s *Session) statement(cmd wire.Command, p []byte) (uint32, error) {
 		delete(s.cursors, id)
 	}
 	return id, nil
-}
-
-// changeUser logs in anew on the same connection, with a key exchange: the
-// server has dropped the key.
-func (s *Session) changeUser(p []byte) error {
-	clear(s.cursors)
-	cfg := s.cfg.login()
-	user, err := wire.RelayChangeUser(s.stopped, p, s.client, s.server, s.user, &cfg)
-	if err != nil {
-		return err
-	}
-	s.user = user
-	s.answer.resp = wire.Response{}
-	return s.handOver(s.stopped)
 }

@@ -39,18 +39,14 @@ var (
 	// ErrInsecure means nothing says that the other end is the server: no
 	// verified certificate, no pinned key, no unix socket.
 	ErrInsecure = errors.New("server not verified; the master key stays here")
-	// ErrNotReady means the session ended before its key exchange: ask Serve.
-	ErrNotReady = errors.New("connection ended before the key exchange")
 	// ErrNoKey means a protected column came from a server that was not
 	// given the key.
 	ErrNoKey = errors.New("protected column without a key exchange")
 )
 
-// SQLSTATEs of the errors a session itself answers with, error 1105.
-const (
-	StateExchange = "VD001" // the key exchange failed; the connection ends
-	StateCell     = "VD002" // a cell does not open; the statement ends
-)
+// StateCell is the SQLSTATE of the error, 1105, that ends a statement whose
+// cells do not open.
+const StateCell = "VD001"
 
 // A Config is common to sessions. Its zero value, with a Key, serves an
 // application without TLS and a server on a unix socket. It must not change

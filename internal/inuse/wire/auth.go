@@ -97,6 +97,10 @@ type LoginConfig struct {
 	// packet goes to the server. Its error ends the login; the client is
 	// told that access is denied. It may change Attrs.
 	Admit func(*LoginRequest) error
+	// Accepted, if set, is called when the server has accepted the client
+	// and the client does not know yet; it may run statements on the server.
+	// Its error ends the login, and the client is told its text.
+	Accepted func(*Session) error
 }
 
 // A Session is what a login agreed on.

@@ -45,12 +45,18 @@ func (l *login) exchange() error {
 
 // accepted ends the login.
 func (l *login) accepted(p []byte) error {
-	ok, err := DecodeOK(clone(p), l.server.Caps)
+	p = clone(p)
+	ok, err := DecodeOK(p, l.server.Caps)
 	if err != nil {
 		return err
 	}
 	l.session.OK, l.session.Plugin = ok, l.plugin
-	if err := l.server.CopyTo(l.client); err != nil {
+	if l.cfg.Accepted != nil {
+		if err := l.cfg.Accepted(&l.session); err != nil {
+			return &refusal{CodeUnknown, "HY000", err.Error(), err}
+		}
+	}
+	if err := l.client.WritePacket(p); err != nil {
 		return err
 	}
 	return l.client.Flush()
