@@ -71,7 +71,8 @@ func (c *Conn) fragment() error {
 
 // Load reads the rest of the packet Next began and returns its whole payload,
 // valid until the next Next; afterwards Payload returns it again, and CopyTo
-// still copies it. It returns ErrTooLarge beyond Limits.Load.
+// still copies it. It returns ErrTooLarge beyond Limits.Load, where the packet
+// can still be skipped.
 func (c *Conn) Load() ([]byte, error) {
 	p := &c.pkt
 	if p.loaded {

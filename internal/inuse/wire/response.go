@@ -46,7 +46,8 @@ type Response struct {
 	left  int // definitions yet to come in this state
 
 	// Columns is the number of columns of the current result, or of the
-	// statement being prepared.
+	// statement being prepared. Of rows that COM_STMT_FETCH brings it is 0:
+	// their columns are those of the execution that opened the cursor.
 	Columns int
 	// Prepared is the statement being prepared.
 	Prepared Prepared

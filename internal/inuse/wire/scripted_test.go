@@ -37,7 +37,7 @@ type mysql8 struct {
 	tls      *tls.Config
 	plugin   string
 	password string
-	cached   bool   // caching_sha2_password: remembers the account
+	cached   bool   // guarded by mu; caching_sha2_password: remembers the account
 	greets   string // plugin of the greeting
 
 	mu   sync.Mutex
@@ -199,7 +199,10 @@ func (m *mysql8) caching(c *wire.Conn, auth, scramble []byte) error {
 		h3[i] ^= h1[i]
 	}
 	right := bytes.Equal(auth, h3[:])
-	if m.cached && right {
+	m.mu.Lock()
+	cached := m.cached
+	m.mu.Unlock()
+	if cached && right {
 		m.saw("scramble")
 		c.WritePacket(wire.AppendAuthMore(nil, []byte{3}))
 		return nil
