@@ -19,10 +19,14 @@ bench: build
 test: test-deps lint vuln
 	$(GO) test -timeout 15m ./...
 	$(GO) test -race -timeout 15m $(RACE)
+	$(GO) test -race -timeout 10m -tags $(TAGS) ./internal/keys/kms
 	sh scripts/test-arm64.sh
 
+# Providers that the default build leaves out: large clients, or cgo.
+TAGS = cloudkms,pkcs11
+
 # Packages whose concurrency matters, run again under the race detector.
-RACE = ./internal/crypto/... ./internal/disk/... ./internal/keys/... \
+RACE = ./internal/crypto/... ./internal/disk/... ./internal/keys/keyring/... \
        ./internal/atrest/volume/... ./internal/inuse/... \
        ./internal/bench/hist/... ./internal/bench/run/... ./internal/bench/study/...
 

@@ -16,7 +16,9 @@ want chromium chromium
 want qemu-aarch64 qemu-user
 want openssl openssl
 want softhsm2-util softhsm2
+want pkcs11-tool opensc
 want gcc gcc
+[ -e /usr/include/stdlib.h ] || need="$need libc6-dev"
 
 [ -n "$need" ] || exit 0
 
