@@ -1,0 +1,204 @@
+package gate
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/veildb/veildb/internal/inuse/wire"
+)
+
+// ErrBlind means the service account does not see everything it must.
+var ErrBlind = errors.New("the service account lacks a privilege on *.*")
+
+// A Backend is a server behind the gate. The gate reads its catalog with an
+// account of its own, which needs SELECT, SHOW VIEW and TRIGGER on *.*: with
+// less the server hides objects, and hidden ones cannot be judged.
+type Backend struct {
+	Network, Address string // "tcp" or "unix"
+	User             string // the service account
+	Password         []byte
+	TLS              *tls.Config // nil: none
+	// Poll is how often the server is asked whether definitions have changed
+	// (0: 250 ms), Refresh how often they are read all the same (0: 5 s).
+	// Changes made around the gate are seen that much later.
+	Poll, Refresh time.Duration
+
+	reads, errors atomic.Int64
+	current       atomic.Pointer[Catalog] // nil: not known now
+	// asked counts the reasons to read the catalog again, seen those that
+	// current answers.
+	asked, seen atomic.Int64
+
+	mu   sync.Mutex // of what follows
+	conn *wire.Conn
+	read time.Time
+	ddl  string // counters of definition statements
+}
+
+// Limits in time of the gate's own statements.
+const (
+	dialTimeout    = 5 * time.Second
+	serviceTimeout = 30 * time.Second
+)
+
+func (b *Backend) healthy() bool { return b.current.Load() != nil }
+
+func (b *Backend) dial(ctx context.Context) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	var d net.Dialer
+	return d.DialContext(ctx, b.Network, b.Address)
+}
+
+// Connect logs in with the service account. The caller closes the connection.
+func (b *Backend) Connect(ctx context.Context) (*wire.Conn, error) {
+	nc, err := b.dial(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("connect to backend: %w", err)
+	}
+	c := wire.NewBackend(nc, wire.Limits{Read: serviceTimeout, Write: serviceTimeout, Load: 256 << 20})
+	if _, err := wire.Login(ctx, c, &wire.Credential{User: b.User, Password: b.Password, TLS: b.TLS}); err != nil {
+		c.Close()
+		return nil, fmt.Errorf("log in to backend: %w", err)
+	}
+	return c, nil
+}
+
+// Run keeps the catalog up to date until ctx ends.
+func (b *Backend) Run(ctx context.Context) {
+	poll := b.Poll
+	setDefault(&poll, 250*time.Millisecond)
+	tick := time.NewTicker(poll)
+	defer tick.Stop()
+	for {
+		b.look(ctx)
+		select {
+		case <-ctx.Done():
+			b.mu.Lock()
+			b.drop()
+			b.mu.Unlock()
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// Catalog returns the catalog, read anew if it may have changed. It is an error
+// if it cannot be read, or not seen whole (ErrBlind).
+func (b *Backend) Catalog(ctx context.Context) (*Catalog, error) {
+	c := b.fresh()
+	if c == nil {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if c = b.fresh(); c == nil {
+			if err := b.reload(ctx); err != nil {
+				return nil, err
+			}
+			c = b.current.Load()
+		}
+	}
+	if c.Blind != "" {
+		return nil, fmt.Errorf("%w: %s", ErrBlind, c.Blind)
+	}
+	return c, nil
+}
+
+// fresh returns the catalog unless there is a reason to read it again.
+func (b *Backend) fresh() *Catalog {
+	if seen := b.seen.Load(); seen != b.asked.Load() {
+		return nil
+	}
+	return b.current.Load()
+}
+
+// changed notes that definitions may be others now.
+func (b *Backend) changed() { b.asked.Add(1) }
+
+// doubted is changed for whoever misses something; it is heard ten times a
+// second at most, and reports whether it was.
+func (b *Backend) doubted() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if time.Since(b.read) < 100*time.Millisecond {
+		return false
+	}
+	b.changed()
+	return true
+}
+
+// look asks whether definitions have changed, and reads them then.
+func (b *Backend) look(ctx context.Context) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	refresh := b.Refresh
+	setDefault(&refresh, 5*time.Second)
+	if b.conn != nil && b.fresh() != nil && time.Since(b.read) < refresh {
+		ddl, err := definitionCounters(b.conn)
+		if err == nil && ddl == b.ddl {
+			return
+		}
+		if err != nil {
+			b.drop()
+		}
+	}
+	_ = b.reload(ctx) // leaves the catalog unknown, and restricted accounts refused
+}
+
+// drop forgets the connection. The caller holds the lock.
+func (b *Backend) drop() {
+	if b.conn != nil {
+		b.conn.Close()
+		b.conn = nil
+	}
+}
+
+// reload reads the catalog. The caller holds the lock.
+func (b *Backend) reload(ctx context.Context) (err error) {
+	defer func() {
+		if err != nil {
+			b.errors.Add(1)
+			b.current.Store(nil)
+			b.drop()
+		}
+	}()
+	if b.conn == nil {
+		if b.conn, err = b.Connect(ctx); err != nil {
+			return err
+		}
+	}
+	asked := b.asked.Load()
+	if b.ddl, err = definitionCounters(b.conn); err != nil {
+		return err
+	}
+	cat, err := ReadCatalog(b.conn)
+	if err != nil {
+		return err
+	}
+	b.reads.Add(1)
+	b.read = time.Now()
+	if old := b.current.Load(); old == nil || !old.equal(cat) {
+		b.current.Store(cat)
+	}
+	b.seen.Store(asked)
+	return nil
+}
+
+// definitionCounters are the counts of statements that change definitions.
+func definitionCounters(c *wire.Conn) (string, error) {
+	var b strings.Builder
+	err := queryStrings(c, `SHOW GLOBAL STATUS LIKE 'Com\_%'`, func(v []string) {
+		for _, w := range [...]string{"Com_create_", "Com_alter_", "Com_drop_", "Com_rename_", "Com_install", "Com_uninstall"} {
+			if strings.HasPrefix(v[0], w) && v[1] != "0" {
+				b.WriteString(v[0] + "=" + v[1] + ";")
+			}
+		}
+	})
+	return b.String(), err
+}

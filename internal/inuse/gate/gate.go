@@ -1,0 +1,230 @@
+// Package gate stands between clients and a server of the MySQL protocol and
+// keeps the values of protected columns from accounts that may not have them.
+//
+// The server's own accounts log in through it, and the rules say what an
+// account is:
+//
+//	full         everything passes as it came
+//	ciphertext   cells of protected columns are encrypted for the key the
+//	             client handed over (package encdb)
+//	blocked      they are encrypted for nobody
+//
+// The last two are restricted. Their statements are read by tokens, not parsed,
+// and what is not on a list of things understood is refused: see reader.judge.
+// Where a statement names a table that holds protected columns, a result column
+// passes in plain only if the server's metadata ties it to an unprotected
+// column of a base table and the statement has one level; expressions are
+// encrypted, error texts and warnings withheld.
+//
+// What this does not protect: what can be concluded from conditions. Whoever may
+// write WHERE salary > 90000 learns something from the number of rows.
+package gate
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/veildb/veildb/internal/inuse/encdb"
+	"github.com/veildb/veildb/internal/inuse/policy"
+	"github.com/veildb/veildb/internal/inuse/wire"
+)
+
+// ErrNoBackend means that none of the backends can be reached.
+var ErrNoBackend = errors.New("no backend can be reached")
+
+// A Config says how a Server works. Backends and Rules are required.
+type Config struct {
+	Backends []*Backend // in order of preference
+	Rules    *policy.Store
+	EncDB    *encdb.Config // nil: the zero value
+	// ClientTLS offers clients TLS; RequireTLS refuses those that do not take it.
+	ClientTLS  *tls.Config
+	RequireTLS bool
+	Passwords  wire.PasswordPolicy
+
+	MaxConns     int           // 0: 1024
+	Idle         time.Duration // between commands; 0: 8 h
+	LoginTimeout time.Duration // 0: 10 s
+	MaxStatement int           // bytes of a command; 0: 64 MiB
+	MaxRow       int           // bytes of a row with encrypted cells; 0: 64 MiB
+	// Audit is told of logins, ciphertext and refusals; it may be called by
+	// several goroutines at once. Nil: nobody is told.
+	Audit func(Event)
+}
+
+// An Event is what an audit log keeps. It holds no value, no text of a
+// statement and no key.
+type Event struct {
+	Time    time.Time `json:"time"`
+	Session uint64    `json:"session"`
+	Kind    string    `json:"kind"` // "login", "denied", "refused", "ciphertext", "redacted", "protocol", "logout"
+	User    string    `json:"user"`
+	Host    string    `json:"host"`
+	Level   string    `json:"level,omitempty"`
+	Rules   uint64    `json:"rules_version,omitempty"`
+	Rule    string    `json:"rule,omitempty"`   // of the policy, or the gate's reason
+	Reason  string    `json:"reason,omitempty"` // in words
+	Class   string    `json:"class,omitempty"`  // of the statement
+	Columns int       `json:"columns,omitempty"`
+	Rows    int64     `json:"rows,omitempty"`
+}
+
+// Stats are counters since the start, and gauges.
+type Stats struct {
+	Connections, Open, Denied         int64
+	Statements, Restricted            int64 // commands answered
+	Refused, Redacted, CipherCells    int64
+	CatalogReads, CatalogErrors       int64
+	BackendFailures, ProtocolFailures int64
+}
+
+// counters are the Stats being counted.
+type counters struct {
+	connections, open, denied, statements, restricted, refused, redacted, cells, protocol, failures atomic.Int64
+}
+
+// A Server serves clients.
+type Server struct {
+	cfg      Config
+	count    counters
+	ids      atomic.Uint64
+	draining atomic.Bool
+
+	mu       sync.Mutex
+	sessions map[*session]struct{}
+	wg       sync.WaitGroup
+}
+
+// New makes a Server.
+func New(cfg Config) *Server {
+	if cfg.EncDB == nil {
+		cfg.EncDB = &encdb.Config{}
+	}
+	setDefault(&cfg.MaxConns, 1024)
+	setDefault(&cfg.Idle, 8*time.Hour)
+	setDefault(&cfg.LoginTimeout, 10*time.Second)
+	setDefault(&cfg.MaxStatement, 64<<20)
+	setDefault(&cfg.MaxRow, 64<<20)
+	if cfg.Audit == nil {
+		cfg.Audit = func(Event) {}
+	}
+	return &Server{cfg: cfg, sessions: map[*session]struct{}{}}
+}
+
+func setDefault[T int | time.Duration](v *T, d T) {
+	if *v <= 0 {
+		*v = d
+	}
+}
+
+// Serve accepts clients on ln until ctx ends or ln fails, and then closes ln.
+// Sessions go on; see Shutdown.
+func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
+	stop := context.AfterFunc(ctx, func() { ln.Close() })
+	defer stop()
+	for {
+		nc, err := ln.Accept()
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			var ne net.Error
+			if errors.As(err, &ne) && ne.Timeout() {
+				continue
+			}
+			return err
+		}
+		s.count.connections.Add(1)
+		if s.count.open.Add(1) > int64(s.cfg.MaxConns) || s.draining.Load() {
+			s.count.open.Add(-1)
+			s.count.denied.Add(1)
+			go turnAway(nc)
+			continue
+		}
+		s.wg.Add(1)
+		go func() {
+			defer s.wg.Done()
+			defer s.count.open.Add(-1)
+			s.session(nc)
+		}()
+	}
+}
+
+// turnAway tells a client that there are too many.
+func turnAway(nc net.Conn) {
+	c := wire.NewConn(nc, wire.Limits{Buffer: 1024})
+	nc.SetDeadline(time.Now().Add(time.Second))
+	if c.WriteErr(1040, "08004", "Too many connections") == nil {
+		c.Flush()
+	}
+	c.Close()
+}
+
+// Shutdown ends the sessions: idle ones at once, those in a transaction or at
+// work when that is done, and all that are left when ctx ends.
+func (s *Server) Shutdown(ctx context.Context) {
+	s.draining.Store(true)
+	for _, ss := range s.all() {
+		ss.drain()
+	}
+	done := make(chan struct{})
+	go func() {
+		s.wg.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		for _, ss := range s.all() {
+			ss.close()
+		}
+		<-done
+	}
+}
+
+func (s *Server) all() []*session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make([]*session, 0, len(s.sessions))
+	for ss := range s.sessions {
+		out = append(out, ss)
+	}
+	return out
+}
+
+// Stats returns the counters.
+func (s *Server) Stats() Stats {
+	st := Stats{
+		Connections: s.count.connections.Load(), Open: s.count.open.Load(), Denied: s.count.denied.Load(),
+		Statements: s.count.statements.Load(), Restricted: s.count.restricted.Load(),
+		Refused: s.count.refused.Load(), Redacted: s.count.redacted.Load(), CipherCells: s.count.cells.Load(),
+		ProtocolFailures: s.count.protocol.Load(), BackendFailures: s.count.failures.Load(),
+	}
+	for _, b := range s.cfg.Backends {
+		st.CatalogReads += b.reads.Load()
+		st.CatalogErrors += b.errors.Load()
+	}
+	return st
+}
+
+// dial connects to the first backend that answers.
+func (s *Server) dial(ctx context.Context) (*Backend, net.Conn, error) {
+	for _, healthy := range []bool{true, false} {
+		for _, b := range s.cfg.Backends {
+			if b.healthy() != healthy {
+				continue
+			}
+			nc, err := b.dial(ctx)
+			if err == nil {
+				return b, nc, nil
+			}
+			s.count.failures.Add(1)
+		}
+	}
+	return nil, nil, ErrNoBackend
+}

@@ -1,0 +1,331 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/veildb/veildb/internal/inuse/encdb"
+	"github.com/veildb/veildb/internal/inuse/policy"
+	"github.com/veildb/veildb/internal/inuse/wire"
+	"github.com/veildb/veildb/internal/sql/token"
+)
+
+// A session is one client's connection and the backend's that belongs to it. It
+// is for one goroutine but for drain and close.
+type session struct {
+	srv            *Server
+	id             uint64
+	backend        *Backend
+	client, server *wire.Conn
+	login          *wire.Session
+	user, host     string // of the account the server took
+
+	enc   *encdb.Session
+	resp  wire.Response
+	stmts map[uint32]*stmt
+	last  uint32 // statement prepared last
+	local uint32 // statements of the gate's own so far
+
+	rules *policy.Version
+	view  *policy.View
+	// What follows is for restricted accounts only.
+	reader   *reader
+	database string
+	mode     token.Mode
+	utf8     bool   // names in results are UTF-8
+	bad      string // why the session's settings make statements unreadable
+	synced   bool   // the four above are known
+
+	busy   atomic.Bool // a command is being answered
+	inTx   atomic.Bool
+	killed atomic.Bool
+}
+
+// A stmt is a prepared statement.
+type stmt struct {
+	sql     []byte // as the client sent it
+	mode    token.Mode
+	db      string
+	v       verdict
+	access  *access // v was judged by
+	plan    plan    // of rows that wait for COM_STMT_FETCH
+	control *control
+}
+
+// session serves one client until it leaves.
+func (s *Server) session(nc net.Conn) {
+	ss := &session{srv: s, id: s.ids.Add(1), stmts: map[uint32]*stmt{}, host: remoteHost(nc)}
+	ss.client = wire.NewConn(nc, wire.Limits{Load: s.cfg.MaxStatement, Packet: s.cfg.MaxStatement, Write: time.Minute})
+	defer ss.client.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.LoginTimeout)
+	defer cancel()
+	backend, bc, err := s.dial(ctx)
+	if err != nil {
+		ss.client.WriteErr(wire.CodeServerGone, "HY000", "the gate reaches no server")
+		ss.client.Flush()
+		return
+	}
+	ss.backend = backend
+	ss.server = wire.NewBackend(bc, wire.Limits{Load: s.cfg.MaxRow, Write: time.Minute})
+	defer ss.server.Close()
+	if err := ss.logIn(ctx); err != nil {
+		ss.event(Event{Kind: "denied", Reason: reasonOf(err)})
+		s.count.denied.Add(1)
+		ss.client.Flush()
+		return
+	}
+	defer ss.enc.Close()
+	s.mu.Lock()
+	s.sessions[ss] = struct{}{}
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		delete(s.sessions, ss)
+		s.mu.Unlock()
+	}()
+	ss.event(Event{Kind: "login", Level: ss.view.Least().String()})
+	if err := ss.serve(); err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed) {
+		s.count.protocol.Add(1)
+		ss.event(Event{Kind: "logout", Reason: reasonOf(err)})
+		return
+	}
+	ss.event(Event{Kind: "logout"})
+}
+
+// reasonOf is err for a log: of the kinds of errors only, no text of a peer.
+func reasonOf(err error) string {
+	for _, known := range []error{
+		wire.ErrDenied, wire.ErrInsecure, wire.ErrUnsupported, wire.ErrMalformed, wire.ErrTooLarge, wire.ErrOutOfOrder,
+		io.ErrUnexpectedEOF, io.EOF, net.ErrClosed, context.DeadlineExceeded, errInfile, errIdentity,
+	} {
+		if errors.Is(err, known) {
+			return known.Error()
+		}
+	}
+	var ne net.Error
+	if errors.As(err, &ne) && ne.Timeout() {
+		return "timeout"
+	}
+	return "connection failed"
+}
+
+var (
+	errInfile   = errors.New("the server asked a restricted client for a file")
+	errIdentity = errors.New("the server did not say whose session it is")
+)
+
+// remoteHost is the address a client comes from, "" for a socket.
+func remoteHost(nc net.Conn) string {
+	if a, ok := nc.RemoteAddr().(*net.TCPAddr); ok {
+		return a.IP.String()
+	}
+	return ""
+}
+
+func (ss *session) event(e Event) {
+	e.Time, e.Session = time.Now(), ss.id
+	if e.User == "" {
+		e.User = ss.user
+	}
+	e.Host = ss.host
+	if ss.rules != nil {
+		e.Rules = ss.rules.Number
+	}
+	ss.srv.cfg.Audit(e)
+}
+
+func (ss *session) loginConfig() *wire.LoginConfig {
+	c := &ss.srv.cfg
+	return &wire.LoginConfig{
+		ClientTLS: c.ClientTLS, RequireTLS: c.RequireTLS, ServerTLS: ss.backend.TLS, Passwords: c.Passwords,
+		Admit: func(r *wire.LoginRequest) error {
+			ss.user = r.User
+			return nil
+		},
+	}
+}
+
+func (ss *session) logIn(ctx context.Context) error {
+	deadline := time.Now().Add(ss.srv.cfg.LoginTimeout)
+	ss.client.SetReadDeadline(deadline)
+	ss.server.SetReadDeadline(deadline)
+	login, err := wire.RelayLogin(ctx, ss.client, ss.server, ss.loginConfig())
+	if err != nil {
+		return err
+	}
+	ss.login = login
+	if err := ss.identify(); err != nil {
+		return err
+	}
+	ss.server.SetReadDeadline(time.Time{})
+	ss.enc = ss.srv.cfg.EncDB.NewSession(ss.account())
+	return nil
+}
+
+func (ss *session) account() encdb.Account {
+	return encdb.Account{User: ss.user, Host: ss.host, TLS: ss.client.TLS() != nil}
+}
+
+// identify asks the server whom it took the client for: an account without a
+// name takes any. Of the two names the one that may see less counts.
+func (ss *session) identify() error {
+	account := ""
+	err := queryStrings(ss.server, "SELECT CURRENT_USER()", func(v []string) { account = v[0] })
+	if err != nil {
+		return err
+	}
+	at := strings.LastIndexByte(account, '@')
+	if at < 0 {
+		return errIdentity
+	}
+	ss.user = account[:at]
+	ss.rules = ss.srv.cfg.Rules.Current()
+	ss.view = ss.rules.For(ss.user, ss.host)
+	if ss.login.User != ss.user {
+		if v := ss.rules.For(ss.login.User, ss.host); v.Least() < ss.view.Least() {
+			ss.view, ss.user = v, ss.login.User
+		}
+	}
+	ss.inTx.Store(ss.login.OK.Status.Has(wire.StatusInTransaction))
+	ss.resp.Status = ss.login.OK.Status
+	ss.database, ss.synced, ss.reader = ss.login.Database, false, nil
+	return nil
+}
+
+// restricted reports whether anything has to be kept from the account, by the
+// rules as they are now.
+func (ss *session) restricted() bool {
+	if now := ss.srv.cfg.Rules.Current(); now.Number != ss.rules.Number {
+		ss.rules, ss.reader = now, nil
+		ss.view = now.For(ss.user, ss.host)
+	}
+	return ss.view.Least() != policy.Full
+}
+
+// serve answers commands until the client leaves.
+func (ss *session) serve() error {
+	for {
+		ss.busy.Store(false)
+		if ss.srv.draining.Load() && !ss.inTx.Load() {
+			return ss.client.Flush()
+		}
+		p, err := ss.client.ReadCommand(ss.srv.cfg.Idle)
+		if err != nil {
+			if ss.srv.draining.Load() {
+				return nil
+			}
+			return err
+		}
+		ss.busy.Store(true)
+		if wire.Command(p[0]) == wire.ComQuit {
+			ss.server.WriteCommand(p)
+			return ss.server.Flush()
+		}
+		ss.srv.count.statements.Add(1)
+		if err := ss.command(p); err != nil {
+			return err
+		}
+		ss.inTx.Store(ss.resp.Status.Has(wire.StatusInTransaction))
+	}
+}
+
+// command answers one command.
+func (ss *session) command(p []byte) error {
+	cmd := wire.Command(p[0])
+	if cmd == wire.ComChangeUser {
+		return ss.changeUser(p)
+	}
+	if done, err := ss.controls(cmd, p); done || err != nil {
+		return err
+	}
+	if ss.restricted() {
+		ss.srv.count.restricted.Add(1)
+		return ss.guard(cmd, p)
+	}
+	ss.synced = false
+	return ss.relay(cmd, p)
+}
+
+// relay passes a command of an account that may see all, and its answer.
+func (ss *session) relay(cmd wire.Command, p []byte) error {
+	if cmd.Shape() == wire.ShapeRefused || cmd.Shape() == wire.ShapeLogin {
+		return ss.client.WriteErr(wire.CodeUnknownCommand, "08S01", "this command cannot pass the gate")
+	}
+	defines := cmd == wire.ComQuery && definition(p[1:])
+	if defines {
+		ss.backend.changed()
+		defer ss.backend.changed()
+	}
+	if cmd == wire.ComStmtPrepare {
+		ss.last = 0
+	}
+	if err := ss.server.WriteCommand(p); err != nil {
+		return err
+	}
+	ss.resp.Start(cmd, ss.server.Caps)
+	if err := wire.RelayResponse(&ss.resp, ss.server, ss.client); err != nil {
+		return fmt.Errorf("relay answer: %w", err)
+	}
+	return nil
+}
+
+// definition reports whether a statement may change definitions, by its first
+// word. What it misses, the backend's poll finds.
+func definition(sql []byte) bool {
+	i := 0
+	for i < len(sql) && (sql[i] == ' ' || '\t' <= sql[i] && sql[i] <= '\r' || sql[i] == '(') {
+		i++
+	}
+	end := i
+	for end < len(sql) && end < i+12 && (sql[end]|0x20 >= 'a' && sql[end]|0x20 <= 'z') {
+		end++
+	}
+	switch strings.ToLower(string(sql[i:end])) {
+	case "select", "insert", "update", "delete", "replace", "set", "show", "begin", "commit", "rollback", "start", "use", "explain", "desc", "describe", "savepoint", "release", "do":
+		return false
+	}
+	return true
+}
+
+// changeUser passes a change of the account.
+func (ss *session) changeUser(p []byte) error {
+	ctx, cancel := context.WithTimeout(context.Background(), ss.srv.cfg.LoginTimeout)
+	defer cancel()
+	deadline, _ := ctx.Deadline()
+	ss.server.SetReadDeadline(deadline)
+	ss.client.SetReadDeadline(deadline)
+	login, err := wire.RelayChangeUser(ctx, p, ss.client, ss.server, ss.login, ss.loginConfig())
+	if err != nil {
+		return err
+	}
+	ss.login = login
+	clear(ss.stmts)
+	ss.last = 0
+	if err := ss.identify(); err != nil {
+		return err
+	}
+	ss.server.SetReadDeadline(time.Time{})
+	ss.enc.ChangeUser(ss.account())
+	ss.event(Event{Kind: "login", Level: ss.view.Least().String(), Reason: "change of user"})
+	return nil
+}
+
+// drain wakes a session that waits for a command outside a transaction.
+func (ss *session) drain() {
+	if !ss.busy.Load() && !ss.inTx.Load() {
+		ss.client.SetReadDeadline(time.Now())
+	}
+}
+
+// close ends a session whatever it does.
+func (ss *session) close() {
+	ss.killed.Store(true)
+	ss.client.Close()
+	ss.server.Close()
+}
