@@ -9,6 +9,7 @@ func topCommands() []func(*Env) *cobra.Command {
 		newBenchCommand,
 		newKeyCommand,
 		newLabCommand,
+		newSidecarCommand,
 		newRuleCommand,
 		newVolumeCommand,
 		newVersionCommand,

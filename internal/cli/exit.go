@@ -15,6 +15,7 @@ import (
 	"github.com/veildb/veildb/internal/bench/tpcc"
 	"github.com/veildb/veildb/internal/inuse/cells"
 	"github.com/veildb/veildb/internal/inuse/policy"
+	"github.com/veildb/veildb/internal/inuse/sidecar"
 	"github.com/veildb/veildb/internal/inuse/sqlend"
 	"github.com/veildb/veildb/internal/keys/keyring"
 	"github.com/veildb/veildb/internal/keys/kms"
@@ -108,6 +109,8 @@ var mappings = []mapping{
 	{policy.ErrConflict, ExitBusy, "look at the rules as they are now, and try again"},
 	{policy.ErrUnknownRule, ExitUsage, "see: veildb rule list FILE"},
 	{schema.ErrSetting, ExitUsage, "ask the server: SELECT @@lower_case_table_names"},
+	{sidecar.ErrKeyFile, ExitMissing, "make it a regular file of the right owner: chmod 600 FILE"},
+	{sidecar.ErrKey, ExitKey, "name the file of the master key"},
 	{sqlend.ErrDenied, ExitDenied, "write to protected columns only, or protect the target too"},
 	{sqlvfs.ErrOpaque, ExitDenied, "where columns are protected, only statements that can be accounted for are allowed"},
 	{dsn.ErrPassword, ExitUsage, "leave it out; use --password-file FILE, " + passwordEnv + " or the prompt"},

@@ -76,6 +76,7 @@ type Config struct {
 
 	TLS         *tls.Config // towards the server; nil is without TLS
 	ClientTLS   *tls.Config // offered to applications; nil does not
+	RequireTLS  bool        // refuse applications without TLS, unix sockets excepted
 	Passwords   wire.PasswordPolicy
 	AllowSocket bool // the server may be on a unix socket; see wire.LoginConfig
 	Limits      wire.Limits
@@ -85,7 +86,7 @@ type Config struct {
 
 func (c *Config) login() wire.LoginConfig {
 	return wire.LoginConfig{
-		ClientTLS: c.ClientTLS, ServerTLS: c.TLS, Passwords: c.Passwords, AllowSocket: c.AllowSocket,
+		ClientTLS: c.ClientTLS, RequireTLS: c.RequireTLS, ServerTLS: c.TLS, Passwords: c.Passwords, AllowSocket: c.AllowSocket,
 	}
 }
 

@@ -20,6 +20,7 @@ type conn struct {
 	fields         []wire.Field
 	row            []byte
 	open           map[uint32]cursor
+	last           uint32 // the statement prepared last
 }
 
 type cursor struct {
@@ -88,7 +89,9 @@ func (c *conn) forward(cmd wire.Command, p []byte) error {
 	var id uint32
 	switch cmd {
 	case wire.ComStmtExecute, wire.ComStmtFetch:
-		id, _ = wire.StmtID(p)
+		if id, _ = wire.StmtID(p); id == wire.LastPrepared {
+			id = c.last
+		}
 		if cmd == wire.ComStmtFetch {
 			k := c.open[id]
 			c.types, c.columns, c.cols = k.types, k.columns, k.cols
@@ -130,6 +133,9 @@ func (c *conn) packet(sealer *encdb.Sealer) error {
 	switch kind {
 	case wire.KindColumns, wire.KindPrepared:
 		c.types, c.columns, c.cols = c.types[:0], c.columns[:0], c.cols[:0]
+		if kind == wire.KindPrepared {
+			c.last = c.resp.Prepared.ID
+		}
 	case wire.KindColumn:
 		return c.define(sealer)
 	case wire.KindRow:
