@@ -228,6 +228,9 @@ func copyFile(from, to string) error {
 		return fmt.Errorf("copy database: %w", err)
 	}
 	_, err = io.Copy(out, in)
+	if err == nil {
+		err = out.Sync() // or the first arm to checkpoint would write out both
+	}
 	if err := errors.Join(err, out.Close()); err != nil {
 		return fmt.Errorf("copy database: %w", err)
 	}

@@ -132,13 +132,36 @@ func (s *state) share(cell result.Cell) time.Duration {
 	return max(left*time.Duration(s.weightOf(cell))/time.Duration(s.weight), minCell)
 }
 
-// compare measures one cell on fresh copies and checks them.
-func (s *state) compare(ctx context.Context, cell result.Cell) (err error) {
-	begun, share := time.Now(), s.share(cell)
+// sittings is how often a cell of that length begins again with fresh copies
+// and connections. Where files and memory happen to lie is a chance of its own,
+// a percent or two, that no number of quads in one sitting averages away.
+func sittings(share time.Duration) int {
+	return int(min(max(share/(1500*time.Millisecond), 1), 6))
+}
+
+// compare measures one cell, in several sittings.
+func (s *state) compare(ctx context.Context, cell result.Cell) error {
+	share := s.share(cell)
+	end := time.Now().Add(share)
+	n := sittings(share)
+	for i := range n {
+		budget := time.Until(end) / time.Duration(n-i)
+		if err := s.sit(ctx, cell, i, budget, i == n-1); err != nil {
+			return err
+		}
+	}
+	s.done.finish(cell)
+	return nil
+}
+
+// sit measures one sitting of a cell on fresh copies; the last one is followed
+// by the consistency check.
+func (s *state) sit(ctx context.Context, cell result.Cell, number int, budget time.Duration, last bool) (err error) {
+	begun := time.Now()
 	w := s.workload(cell)
 	label := cellLabel(cell)
 	s.report(label, "copying data")
-	arms, closeArms, err := s.open(ctx, w, cell)
+	arms, closeArms, err := s.open(ctx, w, cell, number%2 == 1)
 	if err != nil {
 		return err
 	}
@@ -146,19 +169,18 @@ func (s *state) compare(ctx context.Context, cell result.Cell) (err error) {
 	err = run.Compare(ctx, run.Plan{
 		Cell: cell, Baseline: arms[0], Variant: arms[1], Seed: s.Seed,
 		Block: s.Definition.Block, Slice: slice(cell.Threads), Warmup: 2 * s.Definition.Block,
-		Stop:   run.Stop{Budget: share - time.Since(begun), MinQuads: 4},
-		Prior:  s.done.prior(cell),
-		Record: s.Record,
+		Stop:  run.Stop{Budget: budget - time.Since(begun), MinQuads: 2},
+		Prior: s.done.prior(cell),
+		Record: func(record any) error {
+			s.done.add(record)
+			return s.Record(record)
+		},
 		Progress: func(p run.Progress) {
 			s.report(label, detail(p))
 		},
 	})
-	if err != nil {
+	if err != nil || !last || !w.Check {
 		return err
-	}
-	s.done.finish(cell)
-	if !w.Check {
-		return nil
 	}
 	s.report(label, "checking consistency")
 	begun = time.Now()
@@ -181,8 +203,9 @@ func slice(threads int) time.Duration {
 	return 5 * time.Millisecond
 }
 
-// open opens the two arms of a cell.
-func (s *state) open(ctx context.Context, w Workload, cell result.Cell) (arms [2]run.Arm, closeAll func() error, err error) {
+// open opens the two arms of a cell, the variant first if so asked, and one
+// connection on each.
+func (s *state) open(ctx context.Context, w Workload, cell result.Cell, variantFirst bool) (arms [2]run.Arm, closeAll func() error, err error) {
 	var opened []*Database
 	closeAll = func() error {
 		var errs []error
@@ -191,12 +214,20 @@ func (s *state) open(ctx context.Context, w Workload, cell result.Cell) (arms [2
 		}
 		return errors.Join(errs...)
 	}
-	for i, variant := range [2]string{cell.Baseline, cell.Variant} {
+	order := []int{0, 1}
+	if variantFirst {
+		order = []int{1, 0}
+	}
+	for _, i := range order {
+		variant := [2]string{cell.Baseline, cell.Variant}[i]
 		d, err := s.Engine.Open(ctx, w.dataset(), variant, [2]string{"baseline", "variant"}[i])
 		if err != nil {
 			return arms, nil, errors.Join(fmt.Errorf("open %s: %w", variant, err), closeAll())
 		}
 		opened = append(opened, d)
+		if err := d.DB.PingContext(ctx); err != nil {
+			return arms, nil, errors.Join(fmt.Errorf("open %s: %w", variant, err), closeAll())
+		}
 		load, err := w.runner(s.Engine.Dialect(), cell.Threads)
 		if err != nil {
 			return arms, nil, errors.Join(err, closeAll())
@@ -260,29 +291,8 @@ type quad struct {
 // other, so all but the last that has data are finished.
 func progressOf(records []any) progress {
 	p := progress{quads: map[cellKey]map[int]quad{}, ended: map[cellKey]bool{}}
-	at := func(c result.Cell) map[int]quad {
-		k := keyOf(c)
-		if p.quads[k] == nil {
-			p.quads[k] = map[int]quad{}
-			p.order = append(p.order, c)
-		}
-		return p.quads[k]
-	}
 	for _, r := range records {
-		switch r := r.(type) {
-		case result.Block:
-			q := at(r.Cell)[r.Quad]
-			arm := 0
-			if r.Arm == "variant" {
-				arm = 1
-			}
-			q.rates[arm] = append(q.rates[arm], float64(r.Commits)/r.DurationS)
-			at(r.Cell)[r.Quad] = q
-		case result.Void:
-			q := at(r.Cell)[r.Quad]
-			q.voided = true
-			at(r.Cell)[r.Quad] = q
-		}
+		p.add(r)
 	}
 	for i, c := range p.order {
 		if i < len(p.order)-1 {
@@ -292,10 +302,38 @@ func progressOf(records []any) progress {
 	return p
 }
 
+// add takes note of a record.
+func (p *progress) add(record any) {
+	switch r := record.(type) {
+	case result.Block:
+		q := p.at(r.Cell)[r.Quad]
+		arm := 0
+		if r.Arm == "variant" {
+			arm = 1
+		}
+		q.rates[arm] = append(q.rates[arm], float64(r.Commits)/r.DurationS)
+		p.at(r.Cell)[r.Quad] = q
+	case result.Void:
+		q := p.at(r.Cell)[r.Quad]
+		q.voided = true
+		p.at(r.Cell)[r.Quad] = q
+	}
+}
+
+// at is what is known of the quads of cell c.
+func (p *progress) at(c result.Cell) map[int]quad {
+	k := keyOf(c)
+	if p.quads[k] == nil {
+		p.quads[k] = map[int]quad{}
+		p.order = append(p.order, c)
+	}
+	return p.quads[k]
+}
+
 func (p *progress) finished(c result.Cell) bool { return p.ended[keyOf(c)] }
 func (p *progress) finish(c result.Cell)        { p.ended[keyOf(c)] = true }
 
-// prior is what the interrupted run left of cell c.
+// prior is what is there of cell c, from this run or an interrupted one.
 func (p *progress) prior(c result.Cell) run.Prior {
 	var prior run.Prior
 	quads := p.quads[keyOf(c)]
