@@ -109,7 +109,7 @@ func (n naming) effect(r result.Row) string {
 	case costs:
 		return fmt.Sprintf("cost %s %% of %s%s (95 %% interval %s)", pct(iv.Est), throughput, against, span(*iv))
 	case gains:
-		return fmt.Sprintf("ran %s %% faster%s on %s (95 %% interval %s); protection itself costs time, so either its code does something else better or the arms are not alike",
+		return fmt.Sprintf("ran %s %% faster%s on %s (95 %% interval %s); either its code does something better than the baseline, or the arms are not alike",
 			pct(-iv.Est), against, w, span(result.Interval{Lo: -iv.Hi, Hi: -iv.Lo}))
 	case unclear:
 		return fmt.Sprintf("showed no cost on %s%s that this run can tell from zero: %s %% (95 %% interval %s), so a cost of up to %s %% is possible",
