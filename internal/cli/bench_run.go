@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime/pprof"
 	"slices"
 	"strings"
 	"time"
@@ -35,6 +36,7 @@ type benchRun struct {
 	seed      uint64
 	keep      bool
 	columns   string
+	profile   string
 }
 
 func newBenchRunCommand(env *Env) *cobra.Command {
@@ -73,6 +75,7 @@ goes on when the same command is given again with the same --out.`,
 	f.StringVar(&o.out, "out", "", "`DIR` for records and report (default veildb-STUDY-TIME)")
 	f.Uint64Var(&o.seed, "seed", 1, "`NUMBER` that data, streams and block orders come from")
 	f.StringVar(&o.columns, "columns", "", "add the variant cols: the columns listed in `FILE`, one table.column a line")
+	f.StringVar(&o.profile, "cpuprofile", "", "write a processor profile of the run to `FILE`, for go tool pprof")
 	f.BoolVar(&o.keep, "keep-data", false, "keep the databases in DIR/data")
 	return cmd
 }
@@ -174,12 +177,17 @@ func (o *benchRun) measure(ctx context.Context, env *Env, d *study.Definition) e
 	if err != nil {
 		return err
 	}
+	stop, err := startProfile(o.profile)
+	if err != nil {
+		return errors.Join(err, w.Close())
+	}
 	bar := newProgress(env.Stderr)
 	err = study.Run(ctx, study.Config{
 		Definition: d, Engine: engine, Seed: o.seed, Prior: prior, Record: w.Write,
 		Progress: func(p study.Progress) { bar.update(p.Fraction, p.Label, p.Detail) },
 	})
 	bar.clear()
+	err = errors.Join(err, stop())
 	if err == nil {
 		err = w.Write(result.End{Type: result.TypeEnd, Finished: time.Now(), LoadAverage: run.LoadAverage()})
 	}
@@ -192,6 +200,25 @@ func (o *benchRun) measure(ctx context.Context, env *Env, d *study.Definition) e
 		}
 	}
 	return o.report(env)
+}
+
+// startProfile begins a processor profile; stop ends it and completes the file.
+// Without a path both do nothing.
+func startProfile(path string) (stop func() error, err error) {
+	if path == "" {
+		return func() error { return nil }, nil
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, fmt.Errorf("write profile: %w", err)
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return nil, errors.Join(fmt.Errorf("write profile: %w", err), f.Close())
+	}
+	return func() error {
+		pprof.StopCPUProfile()
+		return f.Close()
+	}, nil
 }
 
 // records starts the run's records, or opens those of an interrupted run.
