@@ -7,6 +7,7 @@ import "github.com/spf13/cobra"
 func topCommands() []func(*Env) *cobra.Command {
 	return []func(*Env) *cobra.Command{
 		newBenchCommand,
+		newGateCommand,
 		newKeyCommand,
 		newLabCommand,
 		newSidecarCommand,

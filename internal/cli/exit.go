@@ -14,6 +14,7 @@ import (
 	"github.com/veildb/veildb/internal/bench/target"
 	"github.com/veildb/veildb/internal/bench/tpcc"
 	"github.com/veildb/veildb/internal/inuse/cells"
+	"github.com/veildb/veildb/internal/inuse/gate"
 	"github.com/veildb/veildb/internal/inuse/policy"
 	"github.com/veildb/veildb/internal/inuse/sidecar"
 	"github.com/veildb/veildb/internal/inuse/sqlend"
@@ -104,6 +105,7 @@ var mappings = []mapping{
 	{cells.ErrTampered, ExitDamaged, "someone or something between the two ends changed it; ask for the rows again"},
 	{cells.ErrWrongKey, ExitKey, "use the key file the protecting end uses"},
 	{cells.ErrSyntax, ExitUsage, "list one table.column a line; * stands for any characters"},
+	{gate.ErrBlind, ExitMissing, "GRANT SELECT, SHOW VIEW, TRIGGER ON *.* to the gate's own account"},
 	{policy.ErrRule, ExitUsage, "veildb rule check FILE shows all that is wrong, line by line"},
 	{policy.ErrDenied, ExitDenied, "let an account do it that the rules name under admins"},
 	{policy.ErrConflict, ExitBusy, "look at the rules as they are now, and try again"},

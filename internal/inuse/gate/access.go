@@ -68,9 +68,24 @@ func newAccess(cat *Catalog, view *policy.View) *access {
 			a.whole(key, t)
 		}
 	}
+	for _, t := range a.lost() {
+		a.whole(cat.key(t.TableName), t)
+	}
 	for a.spread() {
 	}
 	return a
+}
+
+// lost returns the tables of rules that name columns none of their tables has:
+// a protected column has been renamed, or the rule is wrong. Until somebody
+// says which, all of the table is protected.
+func (a *access) lost() (out []*Table) {
+	for _, target := range targets(a.cat, a.view.Set()) {
+		if len(target.missing) > 0 {
+			out = append(out, target.tables...)
+		}
+	}
+	return out
 }
 
 // label protects a column and reports whether that is new.

@@ -1,14 +1,17 @@
 package gate
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
 	"github.com/veildb/veildb/internal/inuse/encdb"
 	"github.com/veildb/veildb/internal/inuse/policy"
 	"github.com/veildb/veildb/internal/inuse/wire"
-	"github.com/veildb/veildb/internal/sql/schema"
 )
+
+// errUnjudged means that rows came for a command that has none.
+var errUnjudged = errors.New("the server sent rows nobody asked for")
 
 // A plan says which columns of a result are encrypted.
 type plan struct {
@@ -133,7 +136,10 @@ func (a *answer) column() error {
 	}
 	i := len(a.plan.types)
 	a.plan.types = append(a.plan.types, c.Type)
-	d, protected := a.decide(&c)
+	if a.reader == nil { // nothing was judged, so nothing can have columns
+		return errUnjudged
+	}
+	d, protected := a.reader.column(&c, &a.v, a.utf8)
 	if !protected {
 		a.plan.columns, a.plan.blocked = append(a.plan.columns, nil), append(a.plan.blocked, false)
 		return a.server.CopyTo(a.client)
@@ -183,46 +189,6 @@ func (a *answer) conceal(c *wire.Column, blocked bool) {
 	if c.Decimals == 0x1f {
 		c.Decimals = 0
 	}
-}
-
-// decide says whether a result column is protected, and by which rule.
-func (a *answer) decide(c *wire.Column) (policy.Decision, bool) {
-	r := a.reader
-	if r == nil {
-		return policy.Decision{}, true
-	}
-	if len(c.Schema) == 0 || len(c.OrgTable) == 0 || len(c.OrgName) == 0 {
-		return a.v.all, a.v.touches
-	}
-	n := TableName{string(c.Schema), string(c.OrgTable)}
-	name := string(c.OrgName)
-	if !a.utf8 && !(sure(n.Database) && sure(n.Table) && sure(name)) {
-		return policy.Decision{Level: r.view.Least(), Rule: derived}, true
-	}
-	if g := r.tables[r.cat.key(n)]; g != nil {
-		if d, ok := g.column(name); ok {
-			return d, true
-		}
-	}
-	if d := r.view.Decide(schema.Column{Database: n.Database, Table: n.Table, Column: name}); d.Protected() && d.Level != policy.Full {
-		return d, true
-	}
-	if !a.v.touches {
-		return policy.Decision{}, false
-	}
-	t := r.cat.Table(n)
-	return a.v.all, !a.v.simple || t == nil || t.View || t.column(name) == ""
-}
-
-// sure reports whether a name in a character set that is not Unicode is the one
-// the catalog has: others show what they lack as "?".
-func sure(name string) bool {
-	for i := range len(name) {
-		if name[i] >= 0x80 || name[i] == '?' {
-			return false
-		}
-	}
-	return true
 }
 
 // row passes a row on, with its protected values encrypted.

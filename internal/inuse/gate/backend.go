@@ -39,7 +39,8 @@ type Backend struct {
 	mu   sync.Mutex // of what follows
 	conn *wire.Conn
 	read time.Time
-	ddl  string // counters of definition statements
+	ddl  string        // counters of definition statements
+	cost time.Duration // of reading the catalog
 }
 
 // Limits in time of the gate's own statements.
@@ -139,6 +140,7 @@ func (b *Backend) look(ctx context.Context) {
 	defer b.mu.Unlock()
 	refresh := b.Refresh
 	setDefault(&refresh, 5*time.Second)
+	refresh = max(refresh, 20*b.cost) // many tables take long to read
 	if b.conn != nil && b.fresh() != nil && time.Since(b.read) < refresh {
 		ddl, err := definitionCounters(b.conn)
 		if err == nil && ddl == b.ddl {
@@ -173,7 +175,7 @@ func (b *Backend) reload(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	asked := b.asked.Load()
+	asked, begun := b.asked.Load(), time.Now()
 	if b.ddl, err = definitionCounters(b.conn); err != nil {
 		return err
 	}
@@ -182,7 +184,7 @@ func (b *Backend) reload(ctx context.Context) (err error) {
 		return err
 	}
 	b.reads.Add(1)
-	b.read = time.Now()
+	b.read, b.cost = time.Now(), time.Since(begun)
 	if old := b.current.Load(); old == nil || !old.equal(cat) {
 		b.current.Store(cat)
 	}

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -15,6 +16,8 @@ type Catalog struct {
 	Lower   int
 	Version string // of the server
 	Tables  map[TableName]*Table
+	// Routines holds the folded names of stored functions and procedures.
+	Routines map[string]bool
 	// Blind says what the service account cannot see, "" if it sees all.
 	// Restricted accounts get nothing but refusals then.
 	Blind string
@@ -70,7 +73,7 @@ var privileges = []string{"SELECT", "SHOW VIEW", "TRIGGER"}
 // ReadCatalog reads the catalog over c, which is logged in as the service
 // account with the character set utf8mb4.
 func ReadCatalog(c *wire.Conn) (*Catalog, error) {
-	cat := &Catalog{Tables: map[TableName]*Table{}}
+	cat := &Catalog{Tables: map[TableName]*Table{}, Routines: map[string]bool{}}
 	for _, q := range []struct {
 		sql string
 		row func(v []string)
@@ -95,6 +98,9 @@ func ReadCatalog(c *wire.Conn) (*Catalog, error) {
 			if t := cat.Table(TableName{v[0], v[1]}); t != nil {
 				t.Definition = v[2]
 			}
+		}},
+		{"SELECT ROUTINE_NAME FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA NOT IN " + systemSchemas, func(v []string) {
+			cat.Routines[fold(v[0])] = true
 		}},
 		{"SELECT EVENT_OBJECT_SCHEMA, EVENT_OBJECT_TABLE FROM information_schema.TRIGGERS", func(v []string) {
 			if t := cat.Table(TableName{v[0], v[1]}); t != nil {
@@ -150,7 +156,7 @@ func queryStrings(c *wire.Conn, sql string, row func(v []string)) error {
 
 // equal reports whether two catalogs say the same.
 func (c *Catalog) equal(o *Catalog) bool {
-	if c.Lower != o.Lower || c.Version != o.Version || c.Blind != o.Blind || len(c.Tables) != len(o.Tables) {
+	if c.Lower != o.Lower || c.Version != o.Version || c.Blind != o.Blind || len(c.Tables) != len(o.Tables) || !maps.Equal(c.Routines, o.Routines) {
 		return false
 	}
 	for key, t := range c.Tables {

@@ -54,18 +54,12 @@ const sessionFunctions = `
 found_rows get_lock is_free_lock is_used_lock last_insert_id lastval nextval release_all_locks release_lock row_count sleep`
 
 // beforeParen lists the words an opening parenthesis may follow that does not
-// begin the arguments of a function.
-var beforeParen = func() map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields(`
-all and any as between by case distinct div else except exists from having in index index_list intersect interval into is join key
-like limit mod not offset on or over partition regexp rlike select separator set some straight_join sounds then union using
-value values when where with within group filter xor against returning order returns escape straight collate binary unique distinctrow for
-inner cross left_join recursive update lateral`) {
-		m[w] = true
-	}
-	return m
-}()
+// begin the arguments of a function: keywords, which without quotes are no
+// function's name in MariaDB or MySQL.
+var beforeParen = words(`
+all and any as between by case distinct distinctrow div else escape except exists from having in index intersect interval into is join key
+like limit mod not offset on or over partition regexp rlike select separator set some straight_join then union using
+value values when where with group xor against order collate binary unique for inner cross recursive update`)
 
 // readableVariables lists the system variables restricted accounts may read:
 // what drivers ask for at the start. The others can hold values of statements.

@@ -98,6 +98,34 @@ type Server struct {
 	mu       sync.Mutex
 	sessions map[*session]struct{}
 	wg       sync.WaitGroup
+
+	accessMu sync.Mutex
+	accesses map[accessKey]*access
+}
+
+// An accessKey is what an access depends on.
+type accessKey struct {
+	cat        *Catalog
+	rules      uint64
+	user, host string
+}
+
+// maxAccesses is how many are kept for the sessions to come.
+const maxAccesses = 256
+
+// access is newAccess, once for sessions that are alike.
+func (s *Server) access(key accessKey, view *policy.View) *access {
+	s.accessMu.Lock()
+	defer s.accessMu.Unlock()
+	a := s.accesses[key]
+	if a == nil {
+		if len(s.accesses) >= maxAccesses {
+			clear(s.accesses)
+		}
+		a = newAccess(key.cat, view)
+		s.accesses[key] = a
+	}
+	return a
 }
 
 // New makes a Server.
@@ -113,7 +141,7 @@ func New(cfg Config) *Server {
 	if cfg.Audit == nil {
 		cfg.Audit = func(Event) {}
 	}
-	return &Server{cfg: cfg, sessions: map[*session]struct{}{}}
+	return &Server{cfg: cfg, sessions: map[*session]struct{}{}, accesses: map[accessKey]*access{}}
 }
 
 func setDefault[T int | time.Duration](v *T, d T) {

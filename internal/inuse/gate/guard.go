@@ -93,8 +93,8 @@ func (ss *session) prepareReader() *Refusal {
 	if err != nil {
 		return refuseCatalog
 	}
-	if ss.reader == nil || ss.reader.cat != cat || ss.reader.view != ss.view {
-		ss.reader = &reader{access: newAccess(cat, ss.view)}
+	if ss.reader == nil || ss.reader.cat != cat {
+		ss.reader = &reader{access: ss.srv.access(accessKey{cat, ss.rules.Number, ss.user, ss.host}, ss.view)}
 	}
 	ss.reader.mode, ss.reader.database = ss.mode, ss.database
 	return nil

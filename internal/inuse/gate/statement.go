@@ -18,6 +18,7 @@ const (
 	classShow        class = "show"
 	classUse         class = "use"
 	classWarnings    class = "warnings"
+	classOther       class = "other"
 )
 
 // A verdict says how the answer to an allowed statement is passed on.
@@ -117,6 +118,7 @@ func (r *reader) transaction() *Refusal {
 			return nil
 		}
 	}
+	r.v.class = classOther
 	return refuseClass
 }
 
@@ -167,6 +169,8 @@ func (r *reader) read(owned int) *Refusal {
 				return refuseProcedure
 			case t.IsWord(i, "SELECT"):
 				levels++
+			case t.IsWord(i, "FOR") && (t.IsWord(i+1, "ORDER") || t.IsWord(i+1, "GROUP")):
+				return refuseForm // would end a list of tables for references
 			case complicated[fold(string(t.Bytes(i)))]:
 				r.v.simple = false
 			}
@@ -245,7 +249,7 @@ func (r *reader) parenthesis(i int) *Refusal {
 	switch {
 	case r.ctes[name] && !t.IsSymbol(i-2, "."):
 		return nil
-	case quoted || t.IsSymbol(i-2, "."):
+	case quoted || t.IsSymbol(i-2, ".") || r.cat.Routines[name]:
 		return refuseRoutine
 	case beforeParen[name], functions[name] == fnPure:
 		return nil

@@ -9,8 +9,9 @@ type level struct {
 	expect bool // a table comes next
 }
 
-// endsFrom are the words that end a list of tables.
-var endsFrom = words(`where group having order limit window union except intersect procedure into set returning fetch select values`)
+// endsFrom are the words that end a list of tables. All are reserved, so none is
+// an alias.
+var endsFrom = words(`where group having order limit union except intersect procedure into set fetch select values`)
 
 // references finds the table references in tokens [start, end) and checks each.
 // top says what the outermost level is.

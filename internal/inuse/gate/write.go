@@ -144,14 +144,15 @@ func (r *reader) updates() *Refusal {
 }
 
 // writesUnknown reports whether some table among tokens [start, end) has
-// triggers: of several tables any may be written to.
+// triggers or is a view, whose tables may have some: of several any may be
+// written to.
 func (r *reader) writesUnknown(start, end int) bool {
 	for i := start; i < end; i++ {
 		if !r.text.IsName(i) {
 			continue
 		}
 		for _, t := range r.cat.Tables {
-			if fold(t.Table) == fold(r.text.Name(i)) && t.Triggers > 0 {
+			if fold(t.Table) == fold(r.text.Name(i)) && (t.View || t.Triggers > 0) {
 				return true
 			}
 		}
@@ -172,7 +173,7 @@ func (r *reader) deletes() *Refusal {
 	}
 	target, next, ref := r.table(at + 1)
 	if ref == nil {
-		ref = r.references(next, len(t.Tokens), level{from: true})
+		ref = r.references(next, len(t.Tokens), level{})
 	}
 	if ref != nil {
 		return ref

@@ -1,0 +1,258 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/veildb/veildb/internal/bench/dsn"
+	"github.com/veildb/veildb/internal/inuse/gate"
+	"github.com/veildb/veildb/internal/inuse/policy"
+)
+
+func newGateCommand(env *Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "gate",
+		Short: "Protect columns of a MySQL or MariaDB server from accounts that may not read them",
+		Long: `Protect columns of a MySQL or MariaDB server from accounts that may not read them.
+
+A gate stands between applications and the server. Accounts are the server's own;
+the rules say which columns are protected and what each account gets of them. See
+docs/gate.md, and veildb rule for the form of the rules.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newGateServeCommand(env), newGateCheckCommand(env), newGateExplainCommand(env))
+	return cmd
+}
+
+// backendOptions are how to reach servers with the gate's own account.
+type backendOptions struct {
+	backends     []string
+	passwordFile string
+	tls, ca      string
+}
+
+func (o *backendOptions) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringArrayVar(&o.backends, "backend", nil, "`DSN` of the server with the gate's own account, such as mysql://veil@127.0.0.1:3306/")
+	f.StringVar(&o.passwordFile, "password-file", "", "`FILE` whose first line is the password of that account")
+	f.StringVar(&o.tls, "backend-tls", "off", "TLS to the server: off, verify or skip-verify")
+	f.StringVar(&o.ca, "backend-ca", "", "verify the server's certificate with the authorities in `FILE`")
+}
+
+// parseBackend reads the DSN of a server, in which the database may be missing.
+func parseBackend(s string) (dsn.DSN, error) {
+	address, options, _ := strings.Cut(s, "?")
+	bare := strings.HasSuffix(address, "/")
+	if bare {
+		address += "none"
+	}
+	if options != "" {
+		address += "?" + options
+	}
+	d, err := dsn.Parse(address)
+	if bare {
+		d.Database = ""
+	}
+	return d, err
+}
+
+// open makes the backends.
+func (o *backendOptions) open(op string) (out []*gate.Backend, err error) {
+	if len(o.backends) == 0 {
+		return nil, usagef(op, "name the server with --backend, such as --backend mysql://veil@127.0.0.1:3306/", "no --backend given")
+	}
+	password, err := givenPassword(o.passwordFile)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range o.backends {
+		d, err := parseBackend(s)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", op, err)
+		}
+		if d.Dialect() != dsn.MySQL {
+			return nil, usagef(op, "a gate is for servers of the MySQL protocol", "--backend must begin with mysql:// or mariadb://")
+		}
+		b := &gate.Backend{Network: "tcp", Address: fmt.Sprintf("%s:%d", d.Host, d.Port), User: d.User, Password: password}
+		if d.Socket != "" {
+			b.Network, b.Address = "unix", d.Socket
+		}
+		if b.TLS, err = clientTLS(op, "--backend-tls", o.tls, o.ca, d.Host); err != nil {
+			return nil, err
+		}
+		out = append(out, b)
+	}
+	return out, nil
+}
+
+// rulesFor reads rules for the server of a backend.
+func rulesFor(path string) (*policy.Set, error) {
+	if path == "" {
+		return nil, usagef("read rules", "name the file with --rules", "no --rules given")
+	}
+	return (&nameFlag{setting: 1}).readRules(path)
+}
+
+func newGateCheckCommand(env *Env) *cobra.Command {
+	var o backendOptions
+	var rules string
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Tell whether rules and server fit each other",
+		Long: `Tell whether rules and server fit each other: whether the tables and columns the
+rules spell out exist, which views and tables are protected because of others, and
+whether the gate's account sees all it must.
+
+Exit codes: 0 they do; 3 they do not.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			backends, err := o.open("check gate")
+			if err != nil {
+				return err
+			}
+			set, err := rulesFor(rules)
+			if err != nil {
+				return err
+			}
+			return checkGate(cmd.Context(), env, backends, set)
+		},
+	}
+	o.addFlags(cmd)
+	cmd.Flags().StringVar(&rules, "rules", "", "`FILE` of the rules")
+	return cmd
+}
+
+// gateCheck is what is found about one server.
+type gateCheck struct {
+	Backend  string         `json:"backend"`
+	Server   string         `json:"server"`
+	Findings []gate.Finding `json:"findings"`
+}
+
+func checkGate(ctx context.Context, env *Env, backends []*gate.Backend, set *policy.Set) error {
+	bad, checks := 0, []gateCheck{}
+	for _, b := range backends {
+		c, err := b.Connect(ctx)
+		if err != nil {
+			return gateError("check gate", err)
+		}
+		cat, err := gate.ReadCatalog(c)
+		c.Close()
+		if err != nil {
+			return fmt.Errorf("check gate: %w", err)
+		}
+		check := gateCheck{b.Address, cat.Version, gate.Check(cat, set)}
+		for _, f := range check.Findings {
+			if f.Bad {
+				bad++
+			}
+		}
+		checks = append(checks, check)
+	}
+	if env.JSON {
+		if err := json.NewEncoder(env.Stdout).Encode(map[string]any{"ok": bad == 0, "backends": checks}); err != nil {
+			return err
+		}
+	} else {
+		printGateChecks(env, checks)
+	}
+	if bad > 0 {
+		return &Error{Code: ExitCheck, Op: "check gate", Err: fmt.Errorf("%d findings mean that something is not protected as the rules say, or cannot be used", bad), Hint: "mend the rules or the grants, and check again"}
+	}
+	return nil
+}
+
+func printGateChecks(env *Env, checks []gateCheck) {
+	for _, c := range checks {
+		fmt.Fprintf(env.Stdout, "%s: %s\n", c.Backend, c.Server)
+		for _, f := range c.Findings {
+			mark := "note"
+			if f.Bad {
+				mark = "BAD"
+			}
+			if f.Rule != "" {
+				f.Reason = fmt.Sprintf("rule %s, line %d: %s", f.Rule, f.Line, f.Reason)
+			}
+			fmt.Fprintf(env.Stdout, "  %-5s %s\n", mark, f.Reason)
+		}
+	}
+}
+
+func newGateExplainCommand(env *Env) *cobra.Command {
+	var o backendOptions
+	var rules, account, statement, database string
+	cmd := &cobra.Command{
+		Use:   "explain",
+		Short: "Show what an account would get for a statement, column by column",
+		Long: `Show what an account would get for a statement, column by column, and why. The
+statement is prepared on the server, with the gate's own account, and not run.`,
+		Example: `  veildb gate explain --backend mysql://veil@127.0.0.1:3306/shop --rules rules.yaml \
+      --account app@10.0.0.7 --statement 'SELECT id, card_number FROM orders'`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			backends, err := o.open("explain statement")
+			if err != nil {
+				return err
+			}
+			set, err := rulesFor(rules)
+			if err != nil {
+				return err
+			}
+			if account == "" || statement == "" {
+				return usagef("explain statement", "see: veildb gate explain --help", "--account and --statement are required")
+			}
+			if database == "" {
+				d, _ := parseBackend(o.backends[0])
+				database = d.Database
+			}
+			user, host, _ := strings.Cut(account, "@")
+			e, err := gate.Explain(cmd.Context(), backends[0], set.For(user, host), database, []byte(statement))
+			if err != nil {
+				return gateError("explain statement", err)
+			}
+			return printExplanation(env, e)
+		},
+	}
+	o.addFlags(cmd)
+	f := cmd.Flags()
+	f.StringVar(&rules, "rules", "", "`FILE` of the rules")
+	f.StringVar(&account, "account", "", "`USER@HOST` of the account, HOST being the address it comes from")
+	f.StringVar(&statement, "statement", "", "the `SQL`")
+	f.StringVar(&database, "database", "", "the session's `DATABASE` (default: that of the first --backend)")
+	return cmd
+}
+
+func printExplanation(env *Env, e *gate.Explanation) error {
+	if env.JSON {
+		return json.NewEncoder(env.Stdout).Encode(e)
+	}
+	if !e.Allowed {
+		_, err := fmt.Fprintf(env.Stdout, "level %s: refused: %s (%s)\n", e.Level, e.Reason, e.Rule)
+		return err
+	}
+	fmt.Fprintf(env.Stdout, "level %s: allowed\n", e.Level)
+	if len(e.Columns) == 0 {
+		return nil
+	}
+	w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "COLUMN\tFROM\tGETS\tRULE")
+	for _, c := range e.Columns {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", c.Name, c.Source, c.Level, c.Rule)
+	}
+	return w.Flush()
+}
+
+// gateError adds what to do where the server is not there.
+func gateError(op string, err error) error {
+	if errors.Is(err, gate.ErrStatement) {
+		return &Error{Code: ExitUsage, Op: op, Err: err, Hint: "run it with the server's own client to see what is wrong"}
+	}
+	return &Error{Code: ExitMissing, Op: op, Err: err, Hint: "does the server run, and may the account of --backend log in?"}
+}
