@@ -351,13 +351,15 @@ func TestKeySources(t *testing.T) {
 		fail bool
 	}{
 		{"hexadecimal", veilsql.WithKeyFile(write("hex", " "+strings.ToUpper(digits)+"\r\n", 0o600)), false},
-		{"bytes", veilsql.WithKeyFile(write("raw", string(mek), 0o400)), false},
+		{"bytes", veilsql.WithKeyFile(write("raw", "\x000123456789abcd\n", 0o400)), false},
 		{"32 bytes", veilsql.WithKeyFile(write("raw32", strings.Repeat("\x80", 32), 0o600)), false},
 		{"environment", veilsql.WithKeyEnv("VEILSQL_TEST_MEK"), false},
 		{"no file", veilsql.WithKeyFile(filepath.Join(dir, "none")), true},
 		{"readable by others", veilsql.WithKeyFile(write(open1, digits, 0o644)), true},
 		{"directory", veilsql.WithKeyFile(dir), true},
 		{"short", veilsql.WithKeyFile(write("short", digits[1:], 0o600)), true},
+		{"31 digits and a line end", veilsql.WithKeyFile(write("short2", digits[1:]+"\n", 0o600)), true},
+		{"16 digits", veilsql.WithKeyFile(write("short3", digits[16:], 0o600)), true},
 		{"long", veilsql.WithKeyFile(write("long", strings.Repeat(digits, 40), 0o600)), true},
 		{"empty", veilsql.WithKeyFile(write("empty", "", 0o600)), true},
 		{"no variable", veilsql.WithKeyEnv("VEILSQL_TEST_NONE"), true},

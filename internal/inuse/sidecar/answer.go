@@ -58,13 +58,8 @@ func (s *Session) relay(cmd wire.Command, id uint32) error {
 		a.set = &resultSet{}
 	}
 	for !a.resp.Done() {
-		err := s.packet(cmd, id)
-		var cell *cellError
-		if errors.As(err, &cell) {
-			return s.fail(cmd, cell)
-		}
-		if err != nil {
-			return err
+		if err := s.packet(cmd, id); err != nil {
+			return s.fail(cmd, err)
 		}
 	}
 	if cmd == wire.ComStmtFetch {
@@ -171,8 +166,13 @@ func (s *Session) define(payload []byte) error {
 	return nil
 }
 
-// fail answers with an error in place of what would follow.
-func (s *Session) fail(cmd wire.Command, cell *cellError) error {
+// fail ends the answer with err in place of what would follow, if it is of the
+// kind that ends no more than the statement.
+func (s *Session) fail(cmd wire.Command, err error) error {
+	var cell *cellError
+	if !errors.As(err, &cell) {
+		return err
+	}
 	a := &s.answer
 	a.held, a.ends = a.held[:0], a.ends[:0]
 	if err := s.client.WriteErr(wire.CodeUnknown, StateCell, "veildb: "+cell.Error()); err != nil {

@@ -24,20 +24,18 @@ var (
 const maxKeyText = 128
 
 // ParseKey reads a master key, which it wipes from text: 32 or 64 hexadecimal
-// digits with white space around them, or else 16 or 32 bytes as they are. It
-// returns ErrKey, which says nothing of the text.
+// digits with white space around them, or 16 or 32 bytes that are not all such
+// digits. It returns ErrKey, which says nothing of the text.
 func ParseKey(text []byte) (*secret.Bytes, error) {
 	defer clear(text)
 	digits := bytes.TrimSpace(text)
-	if len(digits) == 32 || len(digits) == 64 {
-		raw := make([]byte, len(digits)/2)
-		if _, err := hex.Decode(raw, digits); err == nil {
-			return secret.From(raw)
-		}
-		clear(raw)
-	}
-	if len(text) != 16 && len(text) != 32 {
-		return nil, ErrKey
+	raw := make([]byte, hex.DecodedLen(len(digits)))
+	defer clear(raw)
+	switch _, err := hex.Decode(raw, digits); {
+	case err == nil && (len(raw) == 16 || len(raw) == 32):
+		return secret.From(raw)
+	case err == nil, errors.Is(err, hex.ErrLength), len(text) != 16 && len(text) != 32:
+		return nil, ErrKey // ErrLength: digits, one too few or too many
 	}
 	return secret.From(text)
 }

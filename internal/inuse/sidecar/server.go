@@ -93,7 +93,7 @@ func (s *Server) serve(nc net.Conn) {
 	server, err := s.Dial(dctx)
 	if err != nil {
 		c := wire.NewConn(nc, wire.Limits{Write: time.Second})
-		c.WriteErr(wire.CodeServerGone, "", "veildb: the server cannot be reached")
+		c.WriteErr(wire.CodeUnknown, "", "veildb: the server cannot be reached")
 		c.Flush()
 		s.log("connect to server", err)
 		return
