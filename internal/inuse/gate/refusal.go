@@ -27,6 +27,7 @@ var (
 	refuseShow      = refuse("show", "this form of SHOW is not allowed for accounts that get ciphertext")
 	refuseSubquery  = refuse("write-select", "a statement that writes must not read protected tables in a SELECT")
 	refuseMultiWr   = refuse("write-join", "an UPDATE or DELETE of several tables must not touch protected ones")
+	refuseView      = refuse("write-view", "writing through views is not allowed for accounts that get ciphertext")
 	refuseCopy      = refuse("write-copy", "a protected column must not be assigned to another column")
 	refuseTrigger   = refuse("trigger", "the table has triggers, which could copy protected values")
 	refuseForm      = refuse("statement-form", "this form of the statement is not understood")

@@ -50,8 +50,11 @@ func (r *reader) inserts() *Refusal {
 	if ref != nil {
 		return ref
 	}
-	if target == nil || target.View {
+	if target == nil {
 		return refuseForm
+	}
+	if target.View {
+		return refuseView
 	}
 	if t.IsWord(at, "PARTITION") && t.IsSymbol(at+1, "(") {
 		at = r.closing(at+1) + 1
@@ -129,8 +132,11 @@ func (r *reader) updates() *Refusal {
 	if ref != nil {
 		return ref
 	}
+	if target != nil && target.View {
+		return refuseView
+	}
 	r.wrote = append(r.wrote, target)
-	single := target != nil && !target.View
+	single := target != nil
 	for i := next; i < set; i++ {
 		single = single && !t.IsSymbol(i, ",") && !t.IsWord(i, "JOIN") && !t.IsWord(i, "STRAIGHT_JOIN")
 	}
@@ -178,7 +184,10 @@ func (r *reader) deletes() *Refusal {
 	if ref != nil {
 		return ref
 	}
-	if target == nil || target.View || t.IsSymbol(next, ",") || t.IsSymbol(next, ".") || t.IsWord(next, "USING") {
+	if target != nil && target.View {
+		return refuseView
+	}
+	if target == nil || t.IsSymbol(next, ",") || t.IsSymbol(next, ".") || t.IsWord(next, "USING") {
 		return refuseMultiWr
 	}
 	r.wrote = append(r.wrote, target)
