@@ -1,6 +1,7 @@
 package sidecar
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
 
@@ -235,7 +236,7 @@ func (s *Session) open(def *definition, text []byte) ([]byte, error) {
 		typ = encdb.TypeVarString
 	case err != nil:
 		return nil, err
-	case def.strict && typ != def.cells.Type():
+	case def.strict && (typ != def.cells.Type() || def.signs && isUnsigned(text) != def.cells.Unsigned()):
 		return nil, encdb.ErrTampered
 	}
 	if a.defs.tag != "" && !def.strict {
@@ -252,6 +253,16 @@ func (s *Session) open(def *definition, text []byte) ([]byte, error) {
 	}
 	a.arena = out
 	return out[start:len(out):len(out)], nil
+}
+
+// isUnsigned reports the flag UNSIGNED of a cell of Layout65 that has opened, so
+// that nobody has changed it. Definitions are not authenticated: one that lies
+// about it must not turn 255 into -1.
+func isUnsigned(text []byte) bool {
+	const flags = 4 // place in the cell, whose second group of three bytes holds it
+	var group [3]byte
+	_, err := base64.StdEncoding.Decode(group[:], text[flags/3*4:flags/3*4+4])
+	return err == nil && group[flags%3]&1 != 0
 }
 
 // keep empties a buffer for reuse; one that grew large is let go.

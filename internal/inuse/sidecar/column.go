@@ -16,6 +16,7 @@ type definition struct {
 	payload []byte // of its column definition
 	typ     wire.Type
 	strict  bool // each cell must have the column's own type
+	signs   bool // and, of integers, its UNSIGNED
 	cells   *encdb.Column
 	name    string // for errors
 }
@@ -63,10 +64,19 @@ func (d *definitions) make(c *wire.Column, own bool, caps wire.Capabilities) *de
 	out.Filler = [2]byte{}
 	unsigned := own && c.Flags&wire.FlagUnsigned != 0
 	return &definition{
-		payload: out.Append(nil, caps), typ: out.Type, strict: own,
+		payload: out.Append(nil, caps), typ: out.Type, strict: own, signs: own && isInteger(out.Type),
 		cells: encdb.NewColumn(string(c.Schema), string(c.OrgTable), string(place), byte(out.Type), unsigned, decimals),
 		name:  fmt.Sprintf("%s.%s", c.Table, c.Name),
 	}
+}
+
+// isInteger reports whether UNSIGNED changes what the bytes of a value mean.
+func isInteger(t wire.Type) bool {
+	switch t {
+	case wire.TypeTiny, wire.TypeShort, wire.TypeInt24, wire.TypeLong, wire.TypeLongLong:
+		return true
+	}
+	return false
 }
 
 // isString reports whether a column of the type can hold the text of a cell.

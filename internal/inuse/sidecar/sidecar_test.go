@@ -491,6 +491,24 @@ func TestNoKeyNoCells(t *testing.T) {
 	}
 }
 
+// TestLyingDefinitions: a definition of another type or sign than the cells say
+// is an error, not another value.
+func TestLyingDefinitions(t *testing.T) {
+	for name, lie := range map[string]func(*wire.Column){
+		"signed":   func(c *wire.Column) { c.Flags &^= wire.FlagUnsigned },
+		"type":     func(c *wire.Column) { c.Filler[0] = encdb.TypeShort },
+		"name":     func(c *wire.Column) { c.OrgName = []byte("city") },
+		"database": func(c *wire.Column) { c.Schema = []byte("other") },
+	} {
+		g := gate(t, &sidecartest.Gate{Lie: lie})
+		c := dial(t, start(t, g.Addr, nil).addr, 0)
+		got := command(t, c, sql("SELECT salary FROM people WHERE id = 1"))
+		if e, err := wire.DecodeErr(got[len(got)-1]); err != nil || string(e.State) != sidecar.StateCell {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
 // startFake starts a server that lets everybody in and answers by f.
 func startFake(t *testing.T, f func(c *wire.Conn, p []byte)) string {
 	t.Helper()

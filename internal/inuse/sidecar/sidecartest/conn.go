@@ -178,6 +178,9 @@ func (c *conn) define(sealer *encdb.Sealer) error {
 		}
 	}
 	col.Type = wire.TypeVarString
+	if c.g.Lie != nil {
+		c.g.Lie(&col)
+	}
 	return c.client.WritePacket(col.Append(nil, c.client.Caps))
 }
 

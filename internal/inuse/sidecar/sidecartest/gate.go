@@ -26,6 +26,8 @@ type Gate struct {
 	Unmarked bool
 	// Stranger does not know what our own ends add to the protocol.
 	Stranger bool
+	// Lie, if set, changes the definitions of protected columns.
+	Lie func(*wire.Column)
 	// Tamper, if set, sees each cell's text before it is sent.
 	Tamper func(cell []byte) []byte
 
