@@ -22,7 +22,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/veildb/veildb/internal/crypto/secret"
 	"github.com/veildb/veildb/internal/disk"
 	"github.com/veildb/veildb/internal/inuse/encdb"
 	"github.com/veildb/veildb/internal/inuse/gate"
@@ -126,7 +125,7 @@ func (o *gateOptions) run(ctx context.Context, env *Env) error {
 // used.
 func (o *gateOptions) configure(ctx context.Context, env *Env) (err error) {
 	const op = "start gate"
-	if err := secret.HardenProcess(); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+	if err := harden(); err != nil {
 		return fmt.Errorf("start gate: %w", err)
 	}
 	if o.cfg.Backends, err = o.open(op); err != nil {

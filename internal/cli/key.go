@@ -105,6 +105,9 @@ func (k keyFlags) open(ctx context.Context, env *Env, path string) (*keyring.Rin
 	if err != nil {
 		return nil, err
 	}
+	if err := harden(); err != nil {
+		return nil, fmt.Errorf("open key file: %w", err)
+	}
 	r, err := keyring.Open(ctx, path, k.options(env))
 	if errors.Is(err, keyring.ErrMissing) {
 		if _, statErr := os.Stat(path + ".prev"); statErr == nil {
@@ -124,6 +127,14 @@ func (k keyFlags) options(env *Env) keyring.Options {
 			return openProvider(env, uri, k.commands)
 		},
 	}
+}
+
+// harden keeps keys out of core dumps, where the system can.
+func harden() error {
+	if err := secret.HardenProcess(); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	return nil
 }
 
 // keyPath returns path or, if it is "", what the environment names.

@@ -86,7 +86,7 @@ func (o *sidecarOptions) run(ctx context.Context, env *Env) error {
 	if err != nil {
 		return err
 	}
-	if err := secret.HardenProcess(); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+	if err := harden(); err != nil {
 		return fmt.Errorf("start sidecar: %w", err)
 	}
 	ln, err := o.listener()

@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/veildb/veildb/internal/crypto/aesxts"
 )
 
 // version is the release; the module version wins where the build has one.
@@ -30,9 +32,10 @@ func newVersionCommand(env *Env) *cobra.Command {
 				return json.NewEncoder(env.Stdout).Encode(map[string]string{
 					"version": v, "revision": rev, "go": runtime.Version(),
 					"platform": runtime.GOOS + "/" + runtime.GOARCH,
+					"aes_xts":  aesxts.Implementations()[0],
 				})
 			}
-			fmt.Fprintf(env.Stdout, "veildb %s %s/%s %s\n", v, runtime.GOOS, runtime.GOARCH, runtime.Version())
+			fmt.Fprintf(env.Stdout, "veildb %s %s/%s %s, AES-XTS %s\n", v, runtime.GOOS, runtime.GOARCH, runtime.Version(), aesxts.Implementations()[0])
 			return nil
 		},
 	}
