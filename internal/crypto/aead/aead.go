@@ -22,12 +22,11 @@
 package aead
 
 import (
-	"crypto/aes"
-	"crypto/cipher"
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync/atomic"
 )
@@ -57,32 +56,28 @@ var (
 	ErrSize = errors.New("length not allowed")
 )
 
-func newGCM(key []byte) (cipher.AEAD, error) {
-	if len(key) != KeySize {
-		return nil, fmt.Errorf("use key of %d bytes, want %d: %w", len(key), KeySize, ErrSize)
-	}
-	block, err := aes.NewCipher(key)
-	if err != nil {
-		return nil, err
-	}
-	return cipher.NewGCM(block)
-}
-
-// A Sealer encrypts cells. It is safe for concurrent use.
+// A Sealer encrypts cells. It is safe for concurrent use. It holds what it
+// makes of the key, about 800 bytes, in ordinary memory: who must keep keys out
+// of swap space or core dumps has to see to that for the process. The garbage
+// collector wipes them when the Sealer is gone (what is the standard library's
+// is only dropped).
 type Sealer struct {
-	gcm    cipher.AEAD
+	gcm    *gcm
 	prefix [prefixSize]byte
 	steps  atomic.Uint64 // counter values given out
 }
 
 // NewSealer returns a Sealer with a fresh prefix. It keeps no reference to key,
 // which has KeySize bytes; otherwise the error is ErrSize.
-func NewSealer(key []byte) (*Sealer, error) {
-	gcm, err := newGCM(key)
+func NewSealer(key []byte) (*Sealer, error) { return newSealer(key, available[0]) }
+
+func newSealer(key []byte, im impl) (*Sealer, error) {
+	gcm, err := newGCM(key, im)
 	if err != nil {
 		return nil, fmt.Errorf("make sealer: %w", err)
 	}
 	s := &Sealer{gcm: gcm}
+	runtime.AddCleanup(s, wipe, gcm)
 	rand.Read(s.prefix[:]) // never fails, see crypto/rand
 	return s, nil
 }
@@ -101,8 +96,8 @@ func (s *Sealer) take(n uint64) (uint32, error) {
 
 // Seal appends the cell of plaintext, bound to aad, to dst and returns the
 // extended slice. It does not allocate if dst has Overhead + len(plaintext)
-// bytes to spare, which plaintext must not overlap. Errors: ErrExhausted, and
-// ErrSize for a plaintext longer than MaxPlaintext.
+// bytes to spare, which neither plaintext nor aad may overlap (a panic). Errors:
+// ErrExhausted, and ErrSize for a plaintext longer than MaxPlaintext.
 func (s *Sealer) Seal(dst, plaintext, aad []byte) ([]byte, error) {
 	if len(plaintext) > MaxPlaintext {
 		return nil, fmt.Errorf("seal cell of %d bytes: %w", len(plaintext), ErrSize)
@@ -117,9 +112,13 @@ func (s *Sealer) Seal(dst, plaintext, aad []byte) ([]byte, error) {
 // seal appends a cell to dst, which has room for it.
 func (s *Sealer) seal(dst []byte, counter uint32, plaintext, aad []byte) []byte {
 	n := len(dst)
-	dst = append(dst, s.prefix[:]...)
-	dst = binary.BigEndian.AppendUint32(dst, counter)
-	return s.gcm.Seal(dst, dst[n:n+nonceSize], plaintext, aad)
+	dst = dst[:n+Overhead+len(plaintext)]
+	cell := dst[n:]
+	copy(cell, s.prefix[:])
+	binary.BigEndian.PutUint32(cell[prefixSize:nonceSize], counter)
+	s.gcm.seal(cell, plaintext, aad)
+	runtime.KeepAlive(s) // until here the keys must not be wiped
+	return dst
 }
 
 // SealRow seals the values of a row: it appends the cell of plain[i], bound to
@@ -159,16 +158,20 @@ func (s *Sealer) SealRow(dst []byte, out, plain, aad [][]byte) ([]byte, error) {
 }
 
 // An Opener decrypts cells of any Sealer with the same key. It is safe for
-// concurrent use.
-type Opener struct{ gcm cipher.AEAD }
+// concurrent use, and holds keys as a Sealer does.
+type Opener struct{ gcm *gcm }
 
 // NewOpener is as NewSealer.
-func NewOpener(key []byte) (*Opener, error) {
-	gcm, err := newGCM(key)
+func NewOpener(key []byte) (*Opener, error) { return newOpener(key, available[0]) }
+
+func newOpener(key []byte, im impl) (*Opener, error) {
+	gcm, err := newGCM(key, im)
 	if err != nil {
 		return nil, fmt.Errorf("make opener: %w", err)
 	}
-	return &Opener{gcm}, nil
+	o := &Opener{gcm}
+	runtime.AddCleanup(o, wipe, gcm)
+	return o, nil
 }
 
 // Open appends the plaintext of cell, which was bound to aad, to dst and
@@ -179,11 +182,14 @@ func (o *Opener) Open(dst, cell, aad []byte) ([]byte, error) {
 	if len(cell) < Overhead || len(cell) > MaxPlaintext+Overhead {
 		return nil, ErrNotAuthentic
 	}
-	out, err := o.gcm.Open(dst, cell[:nonceSize], cell[nonceSize:], aad)
-	if err != nil {
+	n := len(dst)
+	dst = slices.Grow(dst, len(cell)-Overhead)[:n+len(cell)-Overhead]
+	ok := o.gcm.open(dst[n:], cell, aad)
+	runtime.KeepAlive(o) // until here the keys must not be wiped
+	if !ok {
 		return nil, ErrNotAuthentic
 	}
-	return out, nil
+	return dst, nil
 }
 
 // OpenRow opens the cells of a row as SealRow made them: it appends their

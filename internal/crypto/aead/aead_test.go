@@ -18,15 +18,27 @@ var testKey = bytes.Repeat([]byte{0x42, 0x17}, KeySize/2)
 
 func pair(t testing.TB, key []byte) (*Sealer, *Opener) {
 	t.Helper()
-	s, err := NewSealer(key)
+	return pairOf(t, key, available[0])
+}
+
+func pairOf(t testing.TB, key []byte, im impl) (*Sealer, *Opener) {
+	t.Helper()
+	s, err := newSealer(key, im)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := NewOpener(key)
+	o, err := newOpener(key, im)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s, o
+}
+
+// eachImpl runs f for every implementation this CPU has.
+func eachImpl(t *testing.T, f func(t *testing.T, im impl)) {
+	for _, im := range available {
+		t.Run(im.String(), func(t *testing.T) { f(t, im) })
+	}
 }
 
 // vectors reads a file of NIST CAVP records: name = hex lines, blank between.
@@ -57,12 +69,14 @@ func vectors(t *testing.T, file string) (recs []map[string][]byte) {
 	return recs
 }
 
-func TestVectors(t *testing.T) {
+func TestVectors(t *testing.T) { eachImpl(t, testVectors) }
+
+func testVectors(t *testing.T, im impl) {
 	sealed, opened, refused := 0, 0, 0
 	for _, v := range vectors(t, "gcmEncryptExtIV256.rsp") {
-		s, _ := pair(t, v["Key"])
+		s, _ := pairOf(t, v["Key"], im)
 		copy(s.prefix[:], v["IV"])
-		got := s.seal(nil, binary.BigEndian.Uint32(v["IV"][prefixSize:]), v["PT"], v["AAD"])
+		got := s.seal(make([]byte, 0, Overhead+len(v["PT"])), binary.BigEndian.Uint32(v["IV"][prefixSize:]), v["PT"], v["AAD"])
 		want := slices.Concat(v["IV"], v["CT"], v["Tag"])
 		if !bytes.Equal(got, want) {
 			t.Errorf("key %x plaintext %x aad %x:\ngot  %x\nwant %x", v["Key"], v["PT"], v["AAD"], got, want)
@@ -70,7 +84,7 @@ func TestVectors(t *testing.T) {
 		sealed++
 	}
 	for _, v := range vectors(t, "gcmDecrypt256.rsp") {
-		_, o := pair(t, v["Key"])
+		_, o := pairOf(t, v["Key"], im)
 		cell := slices.Concat(v["IV"], v["CT"], v["Tag"])
 		got, err := o.Open(nil, cell, v["AAD"])
 		if v["FAIL"] != nil {
@@ -147,7 +161,9 @@ func slowSeal(key, nonce, plaintext, aad []byte) []byte {
 	return slices.Concat(nonce, out, y[:])
 }
 
-func TestAgainstSlow(t *testing.T) {
+func TestAgainstSlow(t *testing.T) { eachImpl(t, testAgainstSlow) }
+
+func testAgainstSlow(t *testing.T, im impl) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	random := func(n int) []byte {
 		b := make([]byte, n)
@@ -158,7 +174,7 @@ func TestAgainstSlow(t *testing.T) {
 	}
 	for range 200 {
 		key, pt, aad := random(KeySize), random(rnd.IntN(400)), random(rnd.IntN(80))
-		s, o := pair(t, key)
+		s, o := pairOf(t, key, im)
 		skip := rnd.IntN(16) // any alignment of source and destination
 		pt = append(make([]byte, skip), pt...)[skip:]
 		dst := random(rnd.IntN(16))
@@ -249,8 +265,10 @@ func TestNoncesAreUniqueAcrossGoroutines(t *testing.T) {
 	}
 }
 
-func TestRow(t *testing.T) {
-	s, o := pair(t, testKey)
+func TestRow(t *testing.T) { eachImpl(t, testRow) }
+
+func testRow(t *testing.T, im impl) {
+	s, o := pairOf(t, testKey, im)
 	plain := [][]byte{[]byte("alpha"), nil, {}, bytes.Repeat([]byte("x"), 70_000), []byte("omega")}
 	aad := [][]byte{[]byte("t.a"), nil, []byte("t.c"), []byte("t.d"), nil}
 	cells := make([][]byte, len(plain))
@@ -294,24 +312,30 @@ func TestRow(t *testing.T) {
 	}
 }
 
-func TestRefused(t *testing.T) {
-	for _, n := range []int{0, 16, 24, 31, 33, 64} {
-		if _, err := NewSealer(make([]byte, n)); !errors.Is(err, ErrSize) {
-			t.Errorf("NewSealer(%d bytes) = %v, want ErrSize", n, err)
-		}
-		if _, err := NewOpener(make([]byte, n)); !errors.Is(err, ErrSize) {
-			t.Errorf("NewOpener(%d bytes) = %v, want ErrSize", n, err)
-		}
-	}
-	s, o := pair(t, testKey)
+func TestTooLong(t *testing.T) {
+	s, _ := pair(t, testKey)
 	if _, err := s.Seal(nil, make([]byte, MaxPlaintext+1), nil); !errors.Is(err, ErrSize) {
 		t.Errorf("plaintext too long: %v, want ErrSize", err)
 	}
+}
+
+func TestRefused(t *testing.T) { eachImpl(t, testRefused) }
+
+func testRefused(t *testing.T, im impl) {
+	for _, n := range []int{0, 16, 24, 31, 33, 64} {
+		if _, err := newSealer(make([]byte, n), im); !errors.Is(err, ErrSize) {
+			t.Errorf("NewSealer(%d bytes) = %v, want ErrSize", n, err)
+		}
+		if _, err := newOpener(make([]byte, n), im); !errors.Is(err, ErrSize) {
+			t.Errorf("NewOpener(%d bytes) = %v, want ErrSize", n, err)
+		}
+	}
+	s, o := pairOf(t, testKey, im)
 	cell, err := s.Seal(nil, []byte("value"), []byte("table.column"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, other := pair(t, bytes.Repeat([]byte{9}, KeySize))
+	_, other := pairOf(t, bytes.Repeat([]byte{9}, KeySize), im)
 	for name, f := range map[string]func() ([]byte, error){
 		"other key":   func() ([]byte, error) { return other.Open(nil, cell, []byte("table.column")) },
 		"other place": func() ([]byte, error) { return o.Open(nil, cell, []byte("table.other")) },
@@ -337,8 +361,10 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-func TestNoAllocation(t *testing.T) {
-	s, o := pair(t, testKey)
+func TestNoAllocation(t *testing.T) { eachImpl(t, testNoAllocation) }
+
+func testNoAllocation(t *testing.T, im impl) {
+	s, o := pairOf(t, testKey, im)
 	pt, aad, buf, buf2 := make([]byte, 16), make([]byte, 24), make([]byte, 0, 4096), make([]byte, 0, 4096)
 	cell, err := s.Seal(nil, pt, aad)
 	if err != nil {

@@ -7,26 +7,26 @@ import (
 	"testing"
 )
 
-// BenchmarkAEAD compares a cell with what the standard library does when it
-// makes the nonce (impl=std-random), the usual way to write such code. The
-// additional data is as long as a table and column name.
+// BenchmarkAEAD compares a cell by each implementation, auto being the one that
+// New chooses, with the standard library alone: impl=std has a nonce ready, and
+// impl=std-random makes one, the usual way to write such code. The additional
+// data is as long as a table and column name.
 func BenchmarkAEAD(b *testing.B) {
 	block, err := aes.NewCipher(testKey)
 	if err != nil {
 		b.Fatal(err)
 	}
-	std, err := cipher.NewGCMWithRandomNonce(block)
+	std, err := cipher.NewGCM(block)
 	if err != nil {
 		b.Fatal(err)
 	}
-	s, o := pair(b, testKey)
+	stdRandom, err := cipher.NewGCMWithRandomNonce(block)
+	if err != nil {
+		b.Fatal(err)
+	}
 	aad := []byte("tpcc.customer.c_data")
-	for _, size := range []int{0, 16, 64, 256, 1024, 16384, 65536} {
+	for _, size := range []int{0, 16, 64, 120, 256, 1024, 4096, 16384, 65536} {
 		pt, buf := make([]byte, size), make([]byte, 0, size+Overhead)
-		cell, err := s.Seal(nil, pt, aad)
-		if err != nil {
-			b.Fatal(err)
-		}
 		run := func(op, impl string, f func() error) {
 			b.Run(fmt.Sprintf("op=%s/size=%d/impl=%s", op, size, impl), func(b *testing.B) {
 				b.SetBytes(int64(size))
@@ -38,10 +38,33 @@ func BenchmarkAEAD(b *testing.B) {
 				}
 			})
 		}
-		run("seal", "veildb", func() error { _, err := s.Seal(buf, pt, aad); return err })
-		run("seal", "std-random", func() error { std.Seal(buf, nil, pt, aad); return nil })
-		run("open", "veildb", func() error { _, err := o.Open(buf, cell, aad); return err })
-		run("open", "std-random", func() error { _, err := std.Open(buf, nil, cell, aad); return err })
+		ours := func(name string, im impl) (seal, open func()) {
+			s, o := pairOf(b, testKey, im)
+			cell, err := s.Seal(nil, pt, aad)
+			if err != nil {
+				b.Fatal(err)
+			}
+			return func() { run("seal", name, func() error { _, err := s.Seal(buf, pt, aad); return err }) },
+				func() { run("open", name, func() error { _, err := o.Open(buf, cell, aad); return err }) }
+		}
+		seals, opens := []func(){}, []func(){}
+		add := func(seal, open func()) { seals, opens = append(seals, seal), append(opens, open) }
+		add(ours("auto", available[0]))
+		for _, im := range available[1 : len(available)-1] {
+			add(ours(im.String(), im))
+		}
+		nonce := make([]byte, nonceSize)
+		sealed := std.Seal(nil, nonce, pt, aad)
+		add(func() { run("seal", "std", func() error { std.Seal(buf, nonce, pt, aad); return nil }) },
+			func() { run("open", "std", func() error { _, err := std.Open(buf, nonce, sealed, aad); return err }) })
+		random := stdRandom.Seal(nil, nil, pt, aad)
+		add(func() { run("seal", "std-random", func() error { stdRandom.Seal(buf, nil, pt, aad); return nil }) },
+			func() {
+				run("open", "std-random", func() error { _, err := stdRandom.Open(buf, nil, random, aad); return err })
+			})
+		for _, f := range append(seals, opens...) {
+			f()
+		}
 	}
 }
 
@@ -57,7 +80,7 @@ func BenchmarkAEADRow(b *testing.B) {
 		b.Fatal(err)
 	}
 	plainBuf := make([]byte, 0, 160)
-	b.Run("op=seal/cells=10/size=16/impl=veildb", func(b *testing.B) {
+	b.Run("op=seal/cells=10/size=16/impl=auto", func(b *testing.B) {
 		b.SetBytes(160)
 		b.ReportAllocs()
 		out := make([][]byte, 10)
@@ -68,7 +91,7 @@ func BenchmarkAEADRow(b *testing.B) {
 			}
 		}
 	})
-	b.Run("op=open/cells=10/size=16/impl=veildb", func(b *testing.B) {
+	b.Run("op=open/cells=10/size=16/impl=auto", func(b *testing.B) {
 		b.SetBytes(160)
 		b.ReportAllocs()
 		for b.Loop() {
@@ -77,4 +100,18 @@ func BenchmarkAEADRow(b *testing.B) {
 			}
 		}
 	})
+}
+
+// BenchmarkNew is the cost of a cell key of one's own.
+func BenchmarkNew(b *testing.B) {
+	for _, im := range available {
+		b.Run("impl="+im.String(), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := newOpener(testKey, im); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }
