@@ -76,16 +76,18 @@ func TestThroughTheGate(t *testing.T) {
 		t.Fatal(err)
 	}
 	addr := realGate(t, &encdb.Config{Identity: private})
-	const columns = "SELECT id, ti, si, mi, i, bi, f, d, de, da, dt, dt6, ts, ts3, tm, tm2, y, bt, c, v, vb, tx, bl, e, s, j, g FROM kinds WHERE id > "
 	for _, params := range []string{"", "parseTime=true"} {
 		for _, q := range []struct {
 			text string
 			args []any
-		}{{columns + "0", nil}, {columns + "?", []any{0}}} {
+		}{{"SELECT * FROM kinds WHERE id > 0", nil}, {"SELECT * FROM kinds WHERE id > ?", []any{0}}} {
 			rows, err := open(t, addr, params, veilsql.WithKey(withMEK), veilsql.WithPin(encdb.IdentityPin(public))).Query(q.text, q.args...)
 			got := read(t, rows, err)
 			rows, err = direct(t, params).Query(q.text, q.args...)
 			want := read(t, rows, err)
+			if !reflect.DeepEqual(got[0].Columns, want[0].Columns) {
+				t.Errorf("columns %+v, want %+v", got[0].Columns, want[0].Columns)
+			}
 			for r := range want[0].Rows {
 				for c := range want[0].Columns {
 					if g, w := got[0].Rows[r][c], want[0].Rows[r][c]; !reflect.DeepEqual(g, w) {

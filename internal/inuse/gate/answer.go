@@ -173,13 +173,16 @@ const (
 	keptFlags     = wire.FlagNotNull | wire.FlagPrimaryKey | wire.FlagUniqueKey | wire.FlagMultipleKey
 )
 
-// conceal turns a column's definition into that of its cells.
+// conceal turns a column's definition into that of its cells. A client that
+// agreed on layout 65 gets all of the definition but the type, which moves to
+// the first filler byte, so that it can give the server's own back.
 func (a *answer) conceal(c *wire.Column, blocked bool) {
 	layout := a.enc.Layout()
 	if !blocked {
 		c.Filler[1] |= encdb.CipherMark
 		if layout == encdb.Layout65 {
-			c.Filler[0] = byte(c.Type)
+			c.Filler[0], c.Type = byte(c.Type), wire.TypeVarString
+			return
 		}
 	}
 	size := encdb.CellSize(layout, int(min(c.Length, encdb.MaxValue)))

@@ -67,7 +67,7 @@ func (s *Server) session(nc net.Conn) {
 	defer cancel()
 	backend, bc, err := s.dial(ctx)
 	if err != nil {
-		ss.client.WriteErr(wire.CodeServerGone, "HY000", "the gate reaches no server")
+		ss.client.WriteErr(wire.CodeUnknown, "HY000", "the gate reaches no server")
 		ss.client.Flush()
 		return
 	}

@@ -20,7 +20,6 @@ const (
 	CodeOutOfOrder     = 1156
 	CodeNotSupported   = 1235
 	CodeAuthPlugin     = 1251
-	CodeServerGone     = 2006
 	CodeServerLost     = 2013
 )
 
