@@ -44,6 +44,7 @@ type listing struct {
 // A listed thing is available unless Missing says what it lacks.
 type listed struct {
 	Name    string `json:"name"`
+	Engine  string `json:"engine,omitempty"` // of a variant
 	About   string `json:"about,omitempty"`
 	Missing string `json:"missing,omitempty"`
 }
@@ -60,6 +61,9 @@ func benchListing() (*listing, error) {
 	l.Engines = append(l.Engines, listed{Name: "sqlite", About: "in this program"})
 	for _, name := range target.Engines() {
 		e := listed{Name: name, About: "for bench tpcc, bench sysbench and lab"}
+		if engineVariants[name] != nil {
+			e.About = "for studies, bench tpcc, bench sysbench and lab"
+		}
 		if found, err := target.Find(name, ""); err != nil {
 			e.Missing = err.Error()
 		} else {
@@ -67,8 +71,13 @@ func benchListing() (*listing, error) {
 		}
 		l.Engines = append(l.Engines, e)
 	}
-	for _, name := range slices.Sorted(maps.Keys(sqliteVariants)) {
-		l.Variants = append(l.Variants, listed{Name: name, About: sqliteVariants[name]})
+	for _, engine := range slices.Sorted(maps.Keys(engineVariants)) {
+		i := slices.IndexFunc(l.Engines, func(e listed) bool { return e.Name == engine })
+		for _, name := range slices.Sorted(maps.Keys(engineVariants[engine])) {
+			l.Variants = append(l.Variants, listed{
+				Name: name, Engine: engine, About: engineVariants[engine][name], Missing: l.Engines[i].Missing,
+			})
+		}
 	}
 	l.Workloads = append(l.Workloads, listed{Name: "tpcc", About: "flavors benchbase, spec, hammerdb"})
 	for _, name := range sysbench.Names() {
@@ -79,19 +88,26 @@ func benchListing() (*listing, error) {
 
 func (l *listing) print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, part := range []struct {
-		title string
-		list  []listed
-	}{{"STUDIES", l.Studies}, {"ENGINES", l.Engines}, {"VARIANTS (sqlite)", l.Variants}, {"WORKLOADS", l.Workloads}} {
-		fmt.Fprintln(t, part.title)
-		for _, e := range part.list {
-			about := e.About
-			if e.Missing != "" {
-				about = "not available: " + e.Missing
-			}
-			fmt.Fprintf(t, "  %s\t%s\n", e.Name, about)
+	l.section(t, "STUDIES", l.Studies)
+	l.section(t, "ENGINES", l.Engines)
+	for _, engine := range l.Engines {
+		of := slices.DeleteFunc(slices.Clone(l.Variants), func(v listed) bool { return v.Engine != engine.Name })
+		if len(of) > 0 {
+			l.section(t, "VARIANTS ("+engine.Name+")", of)
 		}
-		fmt.Fprintln(t)
 	}
+	l.section(t, "WORKLOADS", l.Workloads)
 	return t.Flush()
+}
+
+func (*listing) section(w io.Writer, title string, list []listed) {
+	fmt.Fprintln(w, title)
+	for _, e := range list {
+		about := e.About
+		if e.Missing != "" {
+			about = "not available: " + e.Missing
+		}
+		fmt.Fprintf(w, "  %s\t%s\n", e.Name, about)
+	}
+	fmt.Fprintln(w)
 }

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime/pprof"
-	"slices"
 	"strings"
 	"time"
 
@@ -19,8 +18,8 @@ import (
 	"github.com/veildb/veildb/internal/bench/run"
 	"github.com/veildb/veildb/internal/bench/study"
 	"github.com/veildb/veildb/internal/bench/summary"
-	"github.com/veildb/veildb/internal/bench/target"
 	"github.com/veildb/veildb/internal/disk"
+	"github.com/veildb/veildb/internal/inuse/cells"
 )
 
 // benchRun holds the options of "veildb bench run".
@@ -85,7 +84,7 @@ func (o *benchRun) run(ctx context.Context, env *Env, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := studyEngine(d); err != nil {
+	if err := checkEngine(d, o.columns != ""); err != nil {
 		return err
 	}
 	if o.out == "" {
@@ -107,18 +106,6 @@ func (o *benchRun) run(ctx context.Context, env *Env, name string) error {
 	return err
 }
 
-// studyEngine refuses engines that no study can be run on here.
-func studyEngine(d *study.Definition) error {
-	if d.Engine == "sqlite" {
-		return nil
-	}
-	e := &Error{Code: ExitUsage, Op: "run study " + d.Name, Err: fmt.Errorf("unknown engine %q", d.Engine), Hint: "see: veildb bench list"}
-	if slices.Contains(target.Engines(), d.Engine) || d.Engine == "galera" {
-		e.Code, e.Err = ExitMissing, fmt.Errorf("studies run on sqlite only; %s is there for bench tpcc and bench sysbench", d.Engine)
-	}
-	return e
-}
-
 // definition finds the study and narrows it to what the options ask for.
 func (o *benchRun) definition(name string) (*study.Definition, error) {
 	d, err := findStudy(name)
@@ -136,6 +123,9 @@ func (o *benchRun) definition(name string) (*study.Definition, error) {
 		return nil, usagef("run study", "give a time such as 10m", "negative budget")
 	case o.quick:
 		budget = d.Budget.Quick
+		if len(d.QuickThreads) > 0 {
+			d.Threads = d.QuickThreads
+		}
 	case o.full:
 		budget = d.Budget.Full
 	}
@@ -163,16 +153,18 @@ func findStudy(name string) (*study.Definition, error) {
 // measure runs the study in o.out, new or resumed, and reports it.
 func (o *benchRun) measure(ctx context.Context, env *Env, d *study.Definition) error {
 	data := filepath.Join(o.out, "data")
-	engine, err := openEmbeddedEngine(ctx, data, d.Settings)
+	var columns *cells.Set
+	if o.columns != "" {
+		var err error
+		if columns, err = userColumns(o.columns); err != nil {
+			return err
+		}
+	}
+	engine, err := openEngine(ctx, d, data, columns)
 	if err != nil {
 		return err
 	}
 	defer engine.Close()
-	if o.columns != "" {
-		if engine.columns, err = userColumns(o.columns); err != nil {
-			return err
-		}
-	}
 	w, prior, err := o.records(ctx, d, engine)
 	if err != nil {
 		return err
@@ -222,7 +214,7 @@ func startProfile(path string) (stop func() error, err error) {
 }
 
 // records starts the run's records, or opens those of an interrupted run.
-func (o *benchRun) records(ctx context.Context, d *study.Definition, engine *embeddedEngine) (*result.Writer, []any, error) {
+func (o *benchRun) records(ctx context.Context, d *study.Definition, engine study.Engine) (*result.Writer, []any, error) {
 	h, err := o.header(ctx, d, engine)
 	if err != nil {
 		return nil, nil, err
@@ -255,7 +247,7 @@ func resumable(old *result.Run, h result.Header) error {
 	return nil
 }
 
-func (o *benchRun) header(ctx context.Context, d *study.Definition, engine *embeddedEngine) (result.Header, error) {
+func (o *benchRun) header(ctx context.Context, d *study.Definition, engine study.Engine) (result.Header, error) {
 	e := run.Environment()
 	v, err := engine.Version(ctx)
 	if err != nil {

@@ -177,14 +177,7 @@ func (e *embeddedEngine) ends(c driver.Connector, dataset, variant string) (driv
 	if !strings.HasPrefix(variant, "cols") {
 		return c, func() error { return nil }, nil
 	}
-	workload := "sysbench"
-	if strings.HasPrefix(dataset, "tpcc") {
-		workload = "tpcc"
-	}
-	columns, err := e.columns, error(nil)
-	if variant != "cols" {
-		columns, err = builtinColumns(workload, variant)
-	}
+	columns, err := columnsOf(dataset, variant, e.columns)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -34,11 +34,19 @@ type Definition struct {
 	Engine   string   `yaml:"engine"`
 	Baseline string   `yaml:"baseline"`
 	Variants []string `yaml:"variants"`
-	Threads  []int    `yaml:"threads"`
-	Budget   Budget   `yaml:"budget"`
+	// Baselines names what a variant is compared with where it is not
+	// Baseline.
+	Baselines map[string]string `yaml:"baselines"`
+	Threads   []int             `yaml:"threads"`
+	// QuickThreads are the Threads of a quick run; empty: the same.
+	QuickThreads []int  `yaml:"quick_threads"`
+	Budget       Budget `yaml:"budget"`
 	// Block is the length of one block, reached by choosing the number of
 	// transactions in it.
-	Block     time.Duration     `yaml:"block"`
+	Block time.Duration `yaml:"block"`
+	// Sitting is the least time worth fresh copies: it is longer where those
+	// cost seconds. 0 means 1.5 s.
+	Sitting   time.Duration     `yaml:"sitting"`
 	ClaimPct  float64           `yaml:"claim_pct"` // margin of "no impact"
 	Settings  map[string]string `yaml:"settings"`  // of the engine, both arms
 	Workloads []Workload        `yaml:"workloads"`
@@ -77,6 +85,7 @@ type Published struct {
 	Workload    string  `yaml:"workload"`
 	Variant     string  `yaml:"variant"`
 	Study       string  `yaml:"study"`
+	Threads     int     `yaml:"threads"` // 0: whatever the number
 	OverheadPct float64 `yaml:"overhead_pct"`
 	Note        string  `yaml:"note"`
 }
@@ -134,14 +143,26 @@ func (d *Definition) validate() error {
 		return fmt.Errorf("variants holds the baseline %q; the A/A control is always run", d.Baseline)
 	case len(d.Threads) == 0 || slices.Min(d.Threads) < 1:
 		return errors.New("threads must be a list of positive numbers")
+	case len(d.QuickThreads) > 0 && slices.Min(d.QuickThreads) < 1:
+		return errors.New("quick_threads must be a list of positive numbers")
 	case len(d.Workloads) == 0:
 		return errors.New("workloads is empty")
 	case d.Budget.Default <= 0:
 		return errors.New("budget.default must be positive")
 	case d.Block < 10*time.Millisecond || d.Block > 10*time.Minute:
 		return errors.New("block must lie between 10ms and 10m")
+	case d.Sitting < 0:
+		return errors.New("sitting must not be negative")
 	case d.ClaimPct < 0:
 		return errors.New("claim_pct must not be negative")
+	}
+	for v, base := range d.Baselines {
+		if !slices.Contains(d.Variants, v) {
+			return fmt.Errorf("baselines names %q, which is no variant", v)
+		}
+		if base == "" || base == v {
+			return fmt.Errorf("the baseline of %s must be another variant", v)
+		}
 	}
 	for i := range d.Workloads {
 		if err := d.Workloads[i].validate(); err != nil {
@@ -233,9 +254,9 @@ func (d *Definition) Cells() []result.Cell {
 		for _, threads := range d.Threads {
 			for _, v := range append([]string{d.Baseline}, d.Variants...) {
 				cells = append(cells, result.Cell{
-					Engine: d.Engine, Variant: v, Baseline: d.Baseline,
+					Engine: d.Engine, Variant: v, Baseline: d.baselineOf(v),
 					Workload: w.Name, Threads: threads,
-					Published: d.published(w.Name, v), ClaimPct: d.ClaimPct,
+					Published: d.published(w.Name, v, threads), ClaimPct: d.ClaimPct,
 				})
 			}
 		}
@@ -243,9 +264,29 @@ func (d *Definition) Cells() []result.Cell {
 	return cells
 }
 
-func (d *Definition) published(workload, variant string) *result.Published {
+// Arms lists what is compared, each once: the baselines and the variants.
+func (d *Definition) Arms() []string {
+	var arms []string
+	for _, v := range append([]string{d.Baseline}, d.Variants...) {
+		for _, name := range []string{d.baselineOf(v), v} {
+			if !slices.Contains(arms, name) {
+				arms = append(arms, name)
+			}
+		}
+	}
+	return arms
+}
+
+func (d *Definition) baselineOf(variant string) string {
+	if b := d.Baselines[variant]; b != "" {
+		return b
+	}
+	return d.Baseline
+}
+
+func (d *Definition) published(workload, variant string, threads int) *result.Published {
 	for _, p := range d.Published {
-		if p.Workload == workload && p.Variant == variant {
+		if p.Workload == workload && p.Variant == variant && (p.Threads == 0 || p.Threads == threads) {
 			return &result.Published{Study: p.Study, OverheadPct: p.OverheadPct, Note: p.Note}
 		}
 	}
@@ -265,7 +306,7 @@ func (d *Definition) Config() map[string]any {
 		workloads[i] = m
 	}
 	return map[string]any{
-		"engine": d.Engine, "baseline": d.Baseline, "variants": d.Variants, "threads": d.Threads,
+		"engine": d.Engine, "baseline": d.Baseline, "baselines": d.Baselines, "variants": d.Variants, "threads": d.Threads,
 		"budget": d.Budget.Default.String(), "block": d.Block.String(),
 		"settings": d.Settings, "workloads": workloads,
 	}

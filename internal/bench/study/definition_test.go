@@ -2,6 +2,8 @@ package study
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -61,6 +63,10 @@ func TestParseRefuses(t *testing.T) {
 		{"tiny block", "100ms", "1ms", "block"},
 		{"no warehouses", "warehouses: 1", "warehouses: 0", "warehouses"},
 		{"sysbench without size", "tpcc, warehouses: 1", "oltp_insert", "table_size"},
+		{"baseline of no variant", "threads:", "baselines: {cols: tde}\nthreads:", "no variant"},
+		{"its own baseline", "threads:", "baselines: {tde: tde}\nthreads:", "another"},
+		{"zero quick threads", "threads:", "quick_threads: [0]\nthreads:", "quick_threads"},
+		{"negative sitting", "block:", "sitting: -1s\nblock:", "sitting"},
 		{"not YAML", "name: x", "name: [x", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -92,6 +98,33 @@ func TestNarrow(t *testing.T) {
 		if _, err := d.Narrow(c); !errors.Is(err, ErrDefinition) {
 			t.Errorf("Narrow(%+v) = %v, want ErrDefinition", c, err)
 		}
+	}
+}
+
+func TestBaselinesAndThreads(t *testing.T) {
+	text := strings.Replace(minimal, "[tde]\nthreads: [1]", "[relay, gate]\nbaselines: {gate: relay}\nthreads: [8, 16]", 1) + `
+published:
+  - {workload: tpcc, variant: gate, study: x, threads: 16, overhead_pct: 7}
+  - {workload: tpcc, variant: relay, study: x, overhead_pct: 3}
+`
+	d, err := Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range d.Cells() {
+		cell := fmt.Sprintf("%d %s/%s", c.Threads, c.Variant, c.Baseline)
+		if c.Published != nil {
+			cell += fmt.Sprint(" ", c.Published.OverheadPct)
+		}
+		got = append(got, cell)
+	}
+	want := []string{"8 plain/plain", "8 relay/plain 3", "8 gate/relay", "16 plain/plain", "16 relay/plain 3", "16 gate/relay 7"}
+	if !slices.Equal(got, want) {
+		t.Errorf("cells %q, want %q", got, want)
+	}
+	if arms := d.Arms(); !slices.Equal(arms, []string{"plain", "relay", "gate"}) {
+		t.Errorf("arms %q", arms)
 	}
 }
 

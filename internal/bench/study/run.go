@@ -135,15 +135,18 @@ func (s *state) share(cell result.Cell) time.Duration {
 // sittings is how often a cell of that length begins again with fresh copies
 // and connections. Where files and memory happen to lie is a chance of its own,
 // a percent or two, that no number of quads in one sitting averages away.
-func sittings(share time.Duration) int {
-	return int(min(max(share/(1500*time.Millisecond), 1), 6))
+func sittings(share, least time.Duration) int {
+	if least == 0 {
+		least = 1500 * time.Millisecond
+	}
+	return int(min(max(share/least, 1), 6))
 }
 
 // compare measures one cell, in several sittings.
 func (s *state) compare(ctx context.Context, cell result.Cell) error {
 	share := s.share(cell)
 	end := time.Now().Add(share)
-	n := sittings(share)
+	n := sittings(share, s.Definition.Sitting)
 	for i := range n {
 		budget := time.Until(end) / time.Duration(n-i)
 		if err := s.sit(ctx, cell, i, budget, i == n-1); err != nil {

@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/veildb/veildb/internal/bench/study"
+	"github.com/veildb/veildb/internal/bench/target"
+	"github.com/veildb/veildb/internal/inuse/cells"
+)
+
+// A studyEngine is an engine with what it holds open.
+type studyEngine interface {
+	study.Engine
+	Close() error
+}
+
+// engineVariants says what each variant is, for each engine studies run on.
+var engineVariants = map[string]map[string]string{
+	"sqlite":       sqliteVariants,
+	target.MariaDB: mariadbVariants,
+}
+
+// checkEngine refuses a study whose engine or variants cannot be had here;
+// columns says whether the variant cols has its list.
+func checkEngine(d *study.Definition, columns bool) error {
+	op := "run study " + d.Name
+	known, ok := engineVariants[d.Engine]
+	switch {
+	case ok:
+	case slices.Contains(target.Engines(), d.Engine) || d.Engine == "galera":
+		return &Error{Code: ExitMissing, Op: op, Hint: "see: veildb bench list",
+			Err: fmt.Errorf("studies do not run on %s; it is there for bench tpcc and bench sysbench", d.Engine)}
+	default:
+		return usagef(op, "see: veildb bench list", "unknown engine %q", d.Engine)
+	}
+	for _, v := range d.Arms() {
+		if v == "cols" && !columns {
+			return usagef(op, "list them with --columns FILE", "the variant cols has no columns")
+		}
+		if known[v] == "" {
+			return usagef(op, "see: veildb bench list", "there is no variant %q on %s; it has %s",
+				v, d.Engine, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+		}
+	}
+	if d.Engine == "sqlite" {
+		return nil
+	}
+	_, err := target.Find(d.Engine, "")
+	var missing *target.NotInstalledError
+	if errors.As(err, &missing) {
+		return &Error{Op: op, Err: err, Hint: missing.Hint()}
+	}
+	return err
+}
+
+// openEngine makes or opens the engine of a study; its data are in dir. columns
+// are those of the variant cols, or nil.
+func openEngine(ctx context.Context, d *study.Definition, dir string, columns *cells.Set) (studyEngine, error) {
+	if d.Engine == target.MariaDB {
+		return openMariaDBEngine(dir, d.Settings, columns)
+	}
+	e, err := openEmbeddedEngine(ctx, dir, d.Settings)
+	if err != nil {
+		return nil, err
+	}
+	e.columns = columns
+	return e, nil
+}
+
+// columnsOf lists the columns that a variant protects in a dataset.
+func columnsOf(dataset, variant string, own *cells.Set) (*cells.Set, error) {
+	if variant == "cols" {
+		return own, nil
+	}
+	workload := "sysbench"
+	if strings.HasPrefix(dataset, "tpcc") {
+		workload = "tpcc"
+	}
+	return builtinColumns(workload, variant)
+}
