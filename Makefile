@@ -5,7 +5,7 @@ GO      ?= go
 GOFLAGS ?= -trimpath
 BIN      = bin/veildb
 
-.PHONY: all bench build test test-deps lint vuln bench-crypto clean
+.PHONY: all bench build test test-clients test-deps lint vuln bench-crypto clean
 
 all: build
 
@@ -38,6 +38,10 @@ lint:
 
 vuln:
 	sh scripts/vuln.sh
+
+# Real programs through a gate and a sidecar; fetches their drivers.
+test-clients:
+	sh scripts/test-clients.sh
 
 bench-crypto:
 	sh scripts/bench-crypto.sh
