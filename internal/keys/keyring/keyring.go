@@ -106,6 +106,9 @@ func resolve(path string) (string, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", fmt.Errorf("%s: %w", path, ErrMissing)
 	case err != nil:
+		if _, named := os.Stat(path); named != nil {
+			err = named // it has the path
+		}
 		return "", err
 	}
 	return filepath.Abs(real)
@@ -166,7 +169,7 @@ func (r *Ring) rootKey(ctx context.Context, f *file) (Provider, *secret.Bytes, e
 }
 
 func readFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := disk.OpenRegular(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, ErrMissing

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"os"
 	"strconv"
 	"strings"
 
@@ -20,6 +20,9 @@ import (
 // an attacker who can write it needs no older record either.
 const recordFormat = "veildb.generation/1"
 
+// maxRecord is more than a record has, in bytes.
+const maxRecord = 1024
+
 func recordPath(f *file, opts Options) string {
 	if opts.Record != "" {
 		return opts.Record
@@ -30,10 +33,15 @@ func recordPath(f *file, opts Options) string {
 // readRecord returns the generation that path records for the key file id.
 // exists is false if there is no record.
 func readRecord(path, id string) (generation uint64, exists bool, err error) {
-	data, err := os.ReadFile(path)
+	f, err := disk.OpenRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, false, nil
 	}
+	if err != nil {
+		return 0, false, fmt.Errorf("read generation record: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxRecord))
 	if err != nil {
 		return 0, false, fmt.Errorf("read generation record: %w", err)
 	}

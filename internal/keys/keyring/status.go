@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"time"
 
@@ -221,7 +220,7 @@ func (r *Ring) checkMode() error {
 		return err
 	}
 	if mode := fi.Mode().Perm(); mode&0o022 != 0 {
-		return fmt.Errorf("mode of %s is %04o, want 0600: %w", r.path, mode, fs.ErrPermission)
+		return fmt.Errorf("others may write to %s, its mode is %04o: chmod 600 %s", r.path, mode, r.path)
 	}
 	return nil
 }

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"slices"
 
 	"github.com/veildb/veildb/internal/crypto/aead"
 	"github.com/veildb/veildb/internal/crypto/secret"
+	"github.com/veildb/veildb/internal/disk"
 	"github.com/veildb/veildb/internal/keys/keyring"
 )
 
@@ -75,8 +75,10 @@ func openLocal(root *secret.Bytes, headerLen int, blob, aad []byte) (*secret.Byt
 // this user or root, may read. Errors: keyring.ErrUnreachable if there is none,
 // keyring.ErrDenied, ErrInsecure.
 func readSecretFile(path string, max int) (*secret.Bytes, error) {
-	f, err := os.Open(path)
+	f, err := disk.OpenRegular(path)
 	switch {
+	case errors.Is(err, disk.ErrNotRegular):
+		return nil, fmt.Errorf("%w: %w", err, ErrInsecure)
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("%w: %w", err, keyring.ErrUnreachable)
 	case errors.Is(err, fs.ErrPermission):
