@@ -80,9 +80,10 @@ func Open(path string, opts Options) (*sql.DB, error) {
 //
 // Connecting with Keys returns volume.ErrWrongKey, ErrUnknownKey, ErrCorrupt,
 // ErrTruncated, ErrNotOurs or ErrMismatch, all before a byte of content is
-// touched, or ErrNotEncrypted for a plain database; without Keys it returns
-// ErrEncrypted for an encrypted one and, when the first statement touches the
-// file, ErrNotADatabase.
+// touched, or ErrNotEncrypted for a plain database, or ErrDamaged if the first
+// page makes no sense; without Keys it returns ErrEncrypted for an encrypted one
+// and, when the first statement touches the file, ErrNotADatabase. Anything but
+// a regular file is ErrNotADatabase.
 func Connector(path string, opts Options) (driver.Connector, error) {
 	c := &connector{path: path, plain: opts.Keys == nil}
 	var name string
@@ -117,12 +118,19 @@ type connector struct {
 func (c *connector) Driver() driver.Driver { return c.base.Driver() }
 
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
+	if fi, err := os.Stat(c.path); err == nil && !fi.Mode().IsRegular() {
+		return nil, fmt.Errorf("open database %s: %w: it is no regular file", c.path, ErrNotADatabase)
+	}
 	if c.plain && isEncrypted(c.path) {
 		return nil, fmt.Errorf("open database %s: %w", c.path, ErrEncrypted)
 	}
 	conn, err := c.base.Connect(ctx)
 	if errors.Is(err, sqlite3.NOTADB) {
-		err = fmt.Errorf("%w: %w", ErrNotADatabase, err)
+		kind := ErrNotADatabase
+		if !c.plain {
+			kind = ErrDamaged // the header is ours, so what follows was a database
+		}
+		err = fmt.Errorf("%w: %w", kind, err)
 	}
 	if err != nil && c.vfs != nil {
 		if cause := c.vfs.takeCause(); cause != nil && !errors.Is(err, cause) {

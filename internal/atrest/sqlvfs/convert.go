@@ -61,7 +61,7 @@ func (c *Conversion) run(ctx context.Context) error {
 		return err
 	}
 	if !fi.Mode().IsRegular() {
-		return fmt.Errorf("%s is not a regular file", c.Source)
+		return fmt.Errorf("%s: %w: it is no regular file", c.Source, ErrNotADatabase)
 	}
 	unlock, err := c.lockSource(ctx)
 	if err != nil {

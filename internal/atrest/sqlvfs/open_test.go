@@ -63,7 +63,7 @@ func TestOpenErrors(t *testing.T) {
 		"bit flipped in the padding":  {flip(enc, 4000), keys, volume.ErrCorrupt},
 		"bit flipped with wrong key":  {flip(enc, 70), newKeys(t, 1, 2), volume.ErrCorrupt},
 		"header zeroed":               {append(make([]byte, 4096), enc[4096:]...), keys, volume.ErrCorrupt},
-		"plain page behind header":    {append(bytes.Clone(enc[:4096]), plain...), keys, sqlvfs.ErrNotADatabase},
+		"plain page behind header":    {append(bytes.Clone(enc[:4096]), plain...), keys, sqlvfs.ErrDamaged},
 		"empty file becomes one":      {nil, keys, nil},
 		"interrupted creation, zeros": {make([]byte, 4096), keys, nil},
 	} {

@@ -201,3 +201,36 @@ var (
 	// ErrNotADatabase: the file is no SQLite database, plain or encrypted.
 	ErrNotADatabase = errors.New("not a SQLite database")
 )
+
+// Results of SQLite that a caller decides on. Errors of databases opened here
+// match them.
+var (
+	// ErrDamaged: SQLite met a page that cannot be what it wrote. In an
+	// encrypted database that is what altered ciphertext looks like.
+	ErrDamaged error = sqlite3.CORRUPT
+	// ErrFull: there is no room on the disk.
+	ErrFull error = sqlite3.FULL
+	// ErrIO: the system refused to read or write. On a plain database a full
+	// disk may look like this, too.
+	ErrIO error = sqlite3.IOERR
+	// ErrReadOnly: the database or its directory must not be written to.
+	ErrReadOnly error = sqlite3.READONLY
+	// ErrCannotOpen: the system refused to open the database or its log.
+	ErrCannotOpen error = sqlite3.CANTOPEN
+)
+
+// Version returns the version of SQLite.
+func Version() (string, error) {
+	db, err := sqlite3.Open(":memory:")
+	if err != nil {
+		return "", fmt.Errorf("ask SQLite for its version: %w", err)
+	}
+	defer db.Close()
+	stmt, _, err := db.Prepare("SELECT sqlite_version()")
+	if err != nil {
+		return "", fmt.Errorf("ask SQLite for its version: %w", err)
+	}
+	defer stmt.Close()
+	stmt.Step()
+	return stmt.ColumnText(0), stmt.Err()
+}
