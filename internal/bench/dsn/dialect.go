@@ -214,5 +214,38 @@ func (d Dialect) IsAccessDenied(err error) bool {
 	return false
 }
 
+// IsUnknownDatabase reports whether the server has no database of that name:
+// MySQL 1049, PostgreSQL 3D000.
+func (d Dialect) IsUnknownDatabase(err error) bool {
+	return d == MySQL && mysqlNumber(err) == 1049 || d == Postgres && sqlState(err) == "3D000"
+}
+
+// IsUnknownTable reports whether a statement named a table that is not there:
+// MySQL 1146, PostgreSQL 42P01, SQLite's "no such table".
+func (d Dialect) IsUnknownTable(err error) bool {
+	switch d {
+	case MySQL:
+		return mysqlNumber(err) == 1146
+	case Postgres:
+		return sqlState(err) == "42P01"
+	case SQLite:
+		return err != nil && strings.Contains(err.Error(), "no such table")
+	}
+	return false
+}
+
+// IsConnectionLimit reports whether the server has as many connections as it
+// allows: MySQL 1040 and 1203, PostgreSQL 53300.
+func (d Dialect) IsConnectionLimit(err error) bool {
+	switch d {
+	case MySQL:
+		n := mysqlNumber(err)
+		return n == 1040 || n == 1203
+	case Postgres:
+		return sqlState(err) == "53300"
+	}
+	return false
+}
+
 // IsBusy reports whether another process holds a lock on the SQLite database.
 func (d Dialect) IsBusy(err error) bool { return d == SQLite && d.IsSerializationFailure(err) }

@@ -30,7 +30,8 @@ type Options struct {
 }
 
 // Open opens the database and connects once, so that a wrong address or
-// password is reported here. Sessions run in UTC; MySQL's use utf8mb4, never
+// password is reported here; ErrNoAnswer if nothing that speaks the protocol is
+// there. Sessions run in UTC; MySQL's use utf8mb4, never
 // take several statements in one text, and return dates as time.Time. The
 // caller closes the database.
 func (d DSN) Open(ctx context.Context, o Options) (*sql.DB, error) {
@@ -59,15 +60,34 @@ func (d DSN) Open(ctx context.Context, o Options) (*sql.DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", d.dialect, err)
 	}
-	if err := db.PingContext(ctx); err != nil {
+	if err := d.ping(ctx, db); err != nil {
 		db.Close()
 		return nil, fmt.Errorf("connect to %s: %w", d, err)
 	}
 	return db, nil
 }
 
+// ping connects once. A server of another kind may wait for us to speak first,
+// as we wait for it; so the wait is bounded and ends with ErrNoAnswer.
+func (d DSN) ping(ctx context.Context, db *sql.DB) error {
+	if d.dialect == SQLite {
+		return db.PingContext(ctx)
+	}
+	limited, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	err := db.PingContext(limited)
+	if err != nil && ctx.Err() == nil && limited.Err() != nil {
+		return fmt.Errorf("%w within %v", ErrNoAnswer, connectTimeout)
+	}
+	return err
+}
+
+// ErrNoAnswer means that something accepted the connection and then did not
+// speak the protocol.
+var ErrNoAnswer = errors.New("no answer from the server")
+
 // connectTimeout bounds one attempt to reach a server.
-const connectTimeout = 10 * time.Second
+var connectTimeout = 10 * time.Second // shorter in a test
 
 func (d DSN) openMySQL(password string, text bool) (*sql.DB, error) {
 	c := mysql.NewConfig()

@@ -17,6 +17,19 @@ const (
 	Fixed
 )
 
+// Rates that a schedule can keep, in transactions a second: with a lower one the
+// next start is weeks away, and a higher one is beyond what one process can
+// start, or count when the load has fallen behind.
+const (
+	MinRate = 1e-6
+	MaxRate = 1e6
+)
+
+// ValidRate reports whether rate is one of a Window: 0, or MinRate to MaxRate.
+func ValidRate(rate float64) bool {
+	return rate == 0 || rate >= MinRate && rate <= MaxRate // and so no NaN
+}
+
 // A schedule yields the intended starts of a window, in order, as offsets from
 // its start. It computes them when they are taken: a backlog of any length
 // costs no memory. A copy continues on its own.

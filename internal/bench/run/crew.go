@@ -116,8 +116,10 @@ func (w Window) validate(terminals int) error {
 		return errors.New("run load: Counts excludes Rate, Duration, Events and Warmup")
 	case w.Counts != nil && len(w.Counts) != terminals:
 		return fmt.Errorf("run load: %d counts for %d terminals", len(w.Counts), terminals)
-	case w.Rate < 0 || w.Duration < 0 || w.Warmup < 0 || w.Interval < 0:
-		return errors.New("run load: negative rate, duration or interval")
+	case w.Duration < 0 || w.Warmup < 0 || w.Interval < 0:
+		return errors.New("run load: negative duration or interval")
+	case !ValidRate(w.Rate):
+		return fmt.Errorf("run load: rate %v is neither 0 nor %v to %v a second", w.Rate, MinRate, MaxRate)
 	case w.Interval > 0 && w.OnInterval == nil:
 		return errors.New("run load: Interval without OnInterval")
 	}

@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"database/sql"
-	"errors"
 )
 
 // LoadConfig is one plain load run, as "veildb bench sysbench WORKLOAD run"
@@ -31,5 +30,8 @@ func Load(ctx context.Context, cfg LoadConfig) (LoadResult, error) {
 		cfg.Ready()
 	}
 	res, err := crew.Run(ctx, cfg.Window)
-	return res, errors.Join(err, crew.Close())
+	if closeErr := crew.Close(); err == nil {
+		err = closeErr // else it follows from err: a server gone fails every terminal
+	}
+	return res, err
 }

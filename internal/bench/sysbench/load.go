@@ -35,7 +35,9 @@ type RunConfig struct {
 	Ready func()
 }
 
-func (c *RunConfig) validate() error {
+// Validate returns an error matching ErrOption that names each option with a
+// value that cannot be used. Run begins with it.
+func (c *RunConfig) Validate() error {
 	whole := func(name string, d time.Duration) error {
 		if d < 0 || d%time.Second != 0 {
 			return fmt.Errorf("%w: --%s=%v: want whole seconds", ErrOption, name, d)
@@ -52,8 +54,8 @@ func (c *RunConfig) validate() error {
 	if c.Percentile < 0 || c.Percentile > 100 {
 		errs = append(errs, fmt.Errorf("%w: --percentile=%d: want 0 to 100", ErrOption, c.Percentile))
 	}
-	if c.Rate < 0 {
-		errs = append(errs, fmt.Errorf("%w: --rate=%v: want at least 0", ErrOption, c.Rate))
+	if !run.ValidRate(c.Rate) {
+		errs = append(errs, fmt.Errorf("%w: --rate=%v: want 0 or %v to %v", ErrOption, c.Rate, run.MinRate, run.MaxRate))
 	}
 	return errors.Join(errs...)
 }
@@ -66,7 +68,7 @@ var ErrForcedShutdown = errors.New("the time limit has passed and statements sti
 // threads. An interrupted run returns its report so far, marked incomplete,
 // with the error.
 func (w *Workload) Run(ctx context.Context, db *sql.DB, c RunConfig) (*Report, error) {
-	if err := c.validate(); err != nil {
+	if err := c.Validate(); err != nil {
 		return nil, err
 	}
 	w.watched.Store(len(c.Checkpoints) > 0 || c.Rate > 0)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -94,6 +95,11 @@ func (o *Options) validate() error {
 	} {
 		if c.value < c.min || c.value > maxInt {
 			return bad(c.name, c.value, fmt.Sprintf("%d to %d", c.min, maxInt))
+		}
+	}
+	for _, code := range o.IgnoreErrors {
+		if _, err := strconv.ParseUint(strings.TrimSpace(code), 10, 16); err != nil && strings.TrimSpace(code) != "all" {
+			return bad("mysql-ignore-errors", code, "numbers of errors, or all")
 		}
 	}
 	r := o.Rand
