@@ -65,6 +65,7 @@ func ReadDir(dir string) (*Run, error) {
 func Read(r io.Reader) (*Run, error) {
 	in := bufio.NewReaderSize(r, 64<<10)
 	run := &Run{}
+	summed := false // records have checksums, as those of older versions do not
 	for n := 1; ; n++ {
 		line, whole, err := readLine(in)
 		if err != nil {
@@ -76,11 +77,16 @@ func Read(r io.Reader) (*Run, error) {
 			}
 			return run, nil
 		}
+		has, ok := checkSum(line)
 		if n == 1 {
+			summed = has
+			if !ok {
+				return nil, fmt.Errorf("read run: line 1: %w: %w", ErrCorrupt, errSum)
+			}
 			if err := run.header(line); err != nil {
 				return nil, fmt.Errorf("read run: %w: %w", ErrNotRun, err)
 			}
-		} else if rec, err := decode(line); err == nil {
+		} else if rec, err := decodeSummed(line, ok && has == summed); err == nil {
 			if rec != nil {
 				run.Records = append(run.Records, rec)
 			}
@@ -135,6 +141,17 @@ func (run *Run) header(line []byte) error {
 		return fmt.Errorf("first record is type %q, format %q", run.Header.Type, run.Header.Format)
 	}
 	return nil
+}
+
+var errSum = errors.New("its checksum does not hold")
+
+// decodeSummed is decode for a line whose checksum holds, or not.
+func decodeSummed(line []byte, holds bool) (any, error) {
+	rec, err := decode(line)
+	if err == nil && !holds {
+		err = errSum
+	}
+	return rec, err
 }
 
 // decode decodes one record after the header; nil for an unknown type.

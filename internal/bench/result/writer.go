@@ -80,7 +80,7 @@ func (w *Writer) Write(record any) error {
 	if err != nil {
 		return fmt.Errorf("write record: %w", err)
 	}
-	if _, err := w.f.Write(append(line, '\n')); err != nil {
+	if _, err := w.f.Write(append(addSum(line), '\n')); err != nil {
 		return fmt.Errorf("write record: %w", err)
 	}
 	return nil
