@@ -191,6 +191,13 @@ func (o *benchSysbench) run(ctx context.Context, env *Env, name, command string)
 	if err != nil {
 		return fmt.Errorf("run sysbench: %w", err)
 	}
+	config, err := o.runConfig()
+	if err == nil {
+		err = config.Validate()
+	}
+	if err != nil {
+		return fmt.Errorf("run sysbench: %w", err)
+	}
 	if o.seed == 0 {
 		o.seed = uint64(time.Now().UnixNano())
 	}
@@ -207,6 +214,9 @@ func (o *benchSysbench) run(ctx context.Context, env *Env, name, command string)
 	var limit *sysbench.PreparedLimitError
 	if errors.As(err, &limit) {
 		return &Error{Op: command + " " + name, Err: err, Hint: limit.Hint()}
+	}
+	if d.Dialect().IsUnknownTable(err) {
+		return &Error{Code: ExitUsage, Op: command + " " + name, Err: err, Hint: "run prepare first, with the same --tables"}
 	}
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", command, name, explainDB(err, d))

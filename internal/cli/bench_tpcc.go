@@ -55,8 +55,12 @@ type tpccFlags struct {
 
 func (f *tpccFlags) addTo(cmd *cobra.Command, warehouses int) {
 	f.db.addFlags(cmd)
+	usage := "number of warehouses"
+	if warehouses == 0 {
+		usage += " (default: as prepared)"
+	}
 	cmd.Flags().StringVar(&f.flavor, "flavor", "", "`benchbase`, spec or hammerdb (default: as prepared, or benchbase)")
-	cmd.Flags().IntVar(&f.warehouses, "warehouses", warehouses, "number of warehouses (default when not preparing: as prepared)")
+	cmd.Flags().IntVar(&f.warehouses, "warehouses", warehouses, usage)
 }
 
 // open opens the database; create allows a SQLite file that is not there yet.
@@ -113,6 +117,9 @@ func runTPCCPrepare(ctx context.Context, env *Env, f tpccFlags, seed uint64, loa
 	}
 	if f.warehouses < 1 {
 		return usagef("prepare tpcc", "use --warehouses N", "%d warehouses", f.warehouses)
+	}
+	if loaders < 0 {
+		return usagef("prepare tpcc", "use --loaders N", "%d loaders", loaders)
 	}
 	db, d, err := f.open(ctx, env, true)
 	if err != nil {

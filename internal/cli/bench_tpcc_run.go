@@ -86,8 +86,8 @@ func runTPCC(ctx context.Context, env *Env, f tpccRunFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	if f.time <= 0 || f.warmup < 0 || f.rate < 0 || f.time > 1e6 || f.warmup > 1e6 {
-		return usagef("run tpcc", "--time must be above 0, --warmup and --rate not below", "bad time, warm-up or rate")
+	if !(f.time > 0 && f.time <= 1e6) || !(f.warmup >= 0 && f.warmup <= 1e6) || !run.ValidRate(f.rate) { // and so no NaN
+		return usagef("run tpcc", fmt.Sprintf("--time must be above 0, --warmup not below, --rate 0 or %v to %v", run.MinRate, run.MaxRate), "bad time, warm-up or rate")
 	}
 	db, d, err := f.open(ctx, env, false)
 	if err != nil {
@@ -113,8 +113,11 @@ func runTPCC(ctx context.Context, env *Env, f tpccRunFlags) (err error) {
 		return err
 	}
 	interrupted, err := measureTPCC(ctx, env, f, db, d, w, r)
+	if err != nil && err != interruptedRun {
+		err = fmt.Errorf("run tpcc: %w", explainDB(err, d))
+	}
 	if err != nil {
-		return explainDB(err, d)
+		return err
 	}
 	if env.JSON {
 		err = printJSON(env, r)
@@ -130,7 +133,7 @@ func runTPCC(ctx context.Context, env *Env, f tpccRunFlags) (err error) {
 	return mustHold("run tpcc", r.Checks, "nothing else may write to the database during a run")
 }
 
-var interruptedRun = &Error{
+var interruptedRun error = &Error{
 	Code: ExitInterrupted, Op: "run tpcc", Err: errors.New("interrupted"),
 	Hint: "the database is consistent; run again for a whole window",
 }
@@ -141,9 +144,13 @@ func measureTPCC(ctx context.Context, env *Env, f tpccRunFlags, db *sql.DB, d ds
 	counted := &tpcc.Counted{Workload: w}
 	crew, err := run.OpenCrew(ctx, counted, db, f.terminals, f.seed)
 	if err != nil {
-		return nil, preparedLimit(err, d.Dialect())
+		return nil, err
 	}
-	defer func() { err = errors.Join(err, crew.Close()) }()
+	defer func() {
+		if closeErr := crew.Close(); err == nil {
+			err = closeErr // else it follows from err
+		}
+	}()
 	opened, err := readTPCC(ctx, db, d.Dialect())
 	if err != nil {
 		return nil, err
@@ -220,12 +227,3 @@ func (c tpccCounters) grown(before tpccCounters) *int64 {
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
-
-// preparedLimit explains the error of a server that holds too many prepared
-// statements.
-func preparedLimit(err error, d dsn.Dialect) error {
-	if d.IsPreparedLimit(err) {
-		return &Error{Code: ExitUsage, Err: err, Hint: "use fewer terminals, or: SET GLOBAL max_prepared_stmt_count = 1000000"}
-	}
-	return err
-}

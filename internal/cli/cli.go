@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -36,12 +37,21 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	env.JSON = slices.Contains(args, "--json") // also for errors in the options themselves
 	root := newRoot(env)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	err := interrupted(ctx, root.ExecuteContext(ctx))
 	if err != nil {
 		printError(env, err)
 	}
 	code, _ := exitCode(err)
 	return code
+}
+
+// interrupted makes an error that nothing else explains an interruption if ctx
+// has ended: drivers and servers each have words of their own for it.
+func interrupted(ctx context.Context, err error) error {
+	if code, _ := exitCode(err); err == nil || ctx.Err() == nil || code != ExitFailure {
+		return err
+	}
+	return &Error{Code: ExitInterrupted, Err: fmt.Errorf("interrupted: %w", err), Hint: "run the same command again"}
 }
 
 func newRoot(env *Env) *cobra.Command {
@@ -53,7 +63,7 @@ func newRoot(env *Env) *cobra.Command {
 		Args:          cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("run veildb", "see: veildb help", "unknown command %q", args[0])
+				return unknownCommand(cmd, args[0])
 			}
 			return cmd.Help()
 		},
@@ -63,13 +73,56 @@ func newRoot(env *Env) *cobra.Command {
 	root.SetErr(env.Stderr)
 	root.PersistentFlags().BoolVar(&env.JSON, "json", env.JSON, "print results and errors as JSON")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usagef("parse options", "see: "+cmd.CommandPath()+" --help", "%w", err)
+		text := strconvNoise.ReplaceAllString(err.Error(), "$1")
+		return usagef("parse options", "see: "+cmd.CommandPath()+" --help", "%s", text)
 	})
 	for _, c := range topCommands() {
 		root.AddCommand(c(env))
 	}
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	strict(root)
 	argErrors(root)
 	return root
+}
+
+// strconvNoise is what strconv says around the reason.
+var strconvNoise = regexp.MustCompile(`strconv\.\w+: parsing ".*": (invalid syntax|value out of range)$`)
+
+// unknownCommand names a command that is not there, and what may be meant.
+func unknownCommand(cmd *cobra.Command, name string) error {
+	cmd.SuggestionsMinimumDistance = 2
+	hint := "see: " + cmd.CommandPath() + " --help"
+	if like := cmd.SuggestionsFor(name); len(like) > 0 {
+		hint = "do you mean: " + cmd.CommandPath() + " " + like[0]
+	}
+	return usagef("run "+cmd.CommandPath(), hint, "unknown command %q", name)
+}
+
+// strict makes commands that only group others refuse a name that is none of
+// them, where cobra would print the help and report success.
+func strict(root *cobra.Command) {
+	for _, c := range root.Commands() {
+		switch {
+		case c.Name() == "help":
+			run := c.Run
+			c.RunE, c.Run = func(cmd *cobra.Command, args []string) error {
+				if found, rest, err := root.Find(args); err != nil || len(rest) > 0 {
+					return unknownCommand(found, rest[0])
+				}
+				run(cmd, args)
+				return nil
+			}, nil
+		case !c.Runnable() && c.HasSubCommands():
+			c.Args = cobra.ArbitraryArgs
+			c.RunE = func(cmd *cobra.Command, args []string) error {
+				if len(args) > 0 {
+					return unknownCommand(cmd, args[0])
+				}
+				return cmd.Help()
+			}
+		}
+	}
 }
 
 // argErrors makes wrong arguments a usage error in cmd and below.
@@ -79,6 +132,9 @@ func argErrors(cmd *cobra.Command) {
 			err := check(cmd, args)
 			if e := (*Error)(nil); err == nil || errors.As(err, &e) {
 				return err
+			}
+			if cmd.HasSubCommands() && strings.HasPrefix(err.Error(), "unknown command") {
+				return unknownCommand(cmd, args[0])
 			}
 			return usagef("run "+cmd.CommandPath(), "see: "+cmd.CommandPath()+" --help", "%w", err)
 		}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"syscall"
 
 	"github.com/veildb/veildb/internal/atrest/sqlvfs"
 	"github.com/veildb/veildb/internal/atrest/volume"
@@ -13,6 +15,7 @@ import (
 	"github.com/veildb/veildb/internal/bench/sysbench"
 	"github.com/veildb/veildb/internal/bench/target"
 	"github.com/veildb/veildb/internal/bench/tpcc"
+	"github.com/veildb/veildb/internal/disk"
 	"github.com/veildb/veildb/internal/inuse/cells"
 	"github.com/veildb/veildb/internal/inuse/gate"
 	"github.com/veildb/veildb/internal/inuse/policy"
@@ -70,7 +73,7 @@ type mapping struct {
 
 // mappings is the one table from errors to exit codes. The first match counts.
 var mappings = []mapping{
-	{context.Canceled, ExitInterrupted, "run the same command again with the same --out to resume"},
+	{context.Canceled, ExitInterrupted, "run the same command again"},
 	{study.ErrUnknown, ExitUsage, "see: veildb bench list"},
 	{study.ErrDefinition, ExitUsage, "see docs/benchmarking.md; veildb bench list shows what there is"},
 	{result.ErrCorrupt, ExitDamaged, "restore run.jsonl from a copy, or run the study again into another directory"},
@@ -133,7 +136,32 @@ var mappings = []mapping{
 	{target.ErrBusy, ExitBusy, "stop it with: veildb lab down, or choose another --name or --dir"},
 	{target.ErrSetting, ExitUsage, "see --set in: veildb lab up --help"},
 	{target.ErrStart, ExitFailure, "see what its log says above"},
+	{dsn.ErrNoAnswer, ExitMissing, "is it a server of that kind that listens there?"},
+	{sqlvfs.ErrDamaged, ExitDamaged, "restore it from a backup"},
+	{sqlvfs.ErrFull, ExitFailure, hintFull},
+	{sqlvfs.ErrReadOnly, ExitMissing, hintPermission},
+	{sqlvfs.ErrCannotOpen, ExitUsage, hintPath},
+
+	// What the system says of files, where no package above says it better.
+	{syscall.ENOSPC, ExitFailure, hintFull},
+	{syscall.EDQUOT, ExitFailure, hintFull},
+	{syscall.EROFS, ExitMissing, "name a place that can be written to"},
+	{fs.ErrPermission, ExitMissing, hintPermission},
+	{fs.ErrExist, ExitUsage, "name a file that does not exist"},
+	{fs.ErrNotExist, ExitUsage, hintPath},
+	{syscall.ENOTDIR, ExitUsage, hintPath},
+	{syscall.EISDIR, ExitUsage, "name a file, not a directory"},
+	{disk.ErrNotRegular, ExitUsage, "name a regular file"},
+	{syscall.ELOOP, ExitUsage, hintPath},
+	{syscall.ENAMETOOLONG, ExitUsage, hintPath},
 }
+
+// Hints that several rows share.
+const (
+	hintFull       = "free some space, then run the same command again"
+	hintPermission = "change the permissions, or run it as a user who may"
+	hintPath       = "look at the path: each directory in it must exist"
+)
 
 // exitCode finds the code and hint for err.
 func exitCode(err error) (code int, hint string) {

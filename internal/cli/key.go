@@ -6,13 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/veildb/veildb/internal/crypto/secret"
 	"github.com/veildb/veildb/internal/keys/keyring"
@@ -168,73 +166,14 @@ func openProvider(env *Env, uri string, commands commandFlags) (keyring.Provider
 		uri = scheme + ":" + abs
 	}
 	return kms.Open(uri, kms.Config{
-		Passphrase: func(_ context.Context, isNew bool) (*secret.Bytes, error) {
-			return askPassphrase(env, isNew)
+		Passphrase: func(ctx context.Context, isNew bool) (*secret.Bytes, error) {
+			return askPassphrase(ctx, env, isNew)
 		},
-		PIN: func(_ context.Context, token string) (*secret.Bytes, error) {
-			return ask(env, "PIN of token "+strings.TrimSpace(token)+": ")
+		PIN: func(ctx context.Context, token string) (*secret.Bytes, error) {
+			return ask(ctx, env, "PIN of token "+strings.TrimSpace(token)+": ")
 		},
 		WrapCommand: commands.wrap, UnwrapCommand: commands.unwrap,
 	})
-}
-
-// ask reads a secret from the terminal, or else one line of standard input.
-func ask(env *Env, prompt string) (*secret.Bytes, error) {
-	in, ok := env.Stdin.(*os.File)
-	if !ok || !term.IsTerminal(int(in.Fd())) {
-		return readLine(env.Stdin)
-	}
-	fmt.Fprint(env.Stderr, prompt)
-	b, err := term.ReadPassword(int(in.Fd()))
-	fmt.Fprintln(env.Stderr)
-	if err != nil {
-		return nil, fmt.Errorf("read from terminal: %w", err)
-	}
-	return secret.From(b)
-}
-
-// askPassphrase reads a passphrase, a new one twice if there is a terminal.
-func askPassphrase(env *Env, isNew bool) (*secret.Bytes, error) {
-	in, ok := env.Stdin.(*os.File)
-	if !isNew || !ok || !term.IsTerminal(int(in.Fd())) {
-		return ask(env, "Passphrase: ")
-	}
-	first, err := ask(env, "New passphrase: ")
-	if err != nil {
-		return nil, err
-	}
-	again, err := ask(env, "Again: ")
-	if err != nil {
-		first.Close()
-		return nil, err
-	}
-	defer again.Close()
-	if !first.Equal(again) {
-		first.Close()
-		return nil, usagef("read passphrase", "nothing was changed; try again", "the two are not the same")
-	}
-	return first, nil
-}
-
-// readLine reads a line, byte by byte, so that the next reader gets the next.
-func readLine(r io.Reader) (*secret.Bytes, error) {
-	var line []byte
-	defer func() { clear(line[:cap(line)]) }()
-	line = make([]byte, 0, 4096)
-	for one := make([]byte, 1); len(line) < cap(line); {
-		n, err := r.Read(one)
-		if n == 1 && one[0] != '\n' {
-			line = append(line, one[0])
-			continue
-		}
-		if n == 1 || err == io.EOF && len(line) > 0 {
-			return secret.From(line)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read passphrase from standard input: %w", err)
-		}
-	}
-	return nil, errors.New("read passphrase from standard input: line too long")
 }
 
 // printJSON writes v to standard output as one JSON document.

@@ -7,13 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/veildb/veildb/internal/atrest/sqlvfs"
 	"github.com/veildb/veildb/internal/bench/dsn"
@@ -75,31 +74,28 @@ func (f *dbOptions) open(ctx context.Context, env *Env, d dsn.DSN, o dsn.Options
 		return openSQLite(ctx, env, d, sqlvfs.Options{MustExist: f.mustExist})
 	}
 	db, err := d.Open(ctx, o)
-	if d.Dialect().IsAccessDenied(err) && !given {
-		if in, ok := env.Stdin.(*os.File); ok && term.IsTerminal(int(in.Fd())) {
-			o.Password = func(context.Context) (string, error) { return askPassword(env, in, d) }
-			db, err = d.Open(ctx, o)
-		}
+	if d.Dialect().IsAccessDenied(err) && !given && isTerminalInput(env) {
+		o.Password = func(ctx context.Context) (string, error) { return askPassword(ctx, env, d) }
+		db, err = d.Open(ctx, o)
 	}
-	switch {
-	case d.Dialect().IsAccessDenied(err):
-		return nil, &Error{Code: ExitUsage, Err: err, Hint: "check user and password: --password-file FILE or " + passwordEnv}
-	case d.Dialect().IsConnectionLost(err):
+	if d.Dialect().IsConnectionLost(err) {
 		return nil, &Error{Code: ExitMissing, Err: err, Hint: "is the server running, and does it listen there?"}
 	}
-	return db, err
+	return db, explainDB(err, d)
 }
 
 // findFile says in words what SQLite would only call "unable to open".
 func findFile(path string, create bool) error {
-	if create {
-		path = filepath.Dir(path)
+	fi, err := os.Stat(path)
+	hint := "create it first, with prepare"
+	if errors.Is(err, fs.ErrNotExist) && create {
+		_, err = os.Stat(filepath.Dir(path))
+		hint = "create the directory first"
 	}
-	if _, err := os.Stat(path); err != nil {
-		hint := "create it first, with prepare"
-		if create {
-			hint = "create the directory first"
-		}
+	if err == nil && fi != nil && !fi.Mode().IsRegular() {
+		err, hint = fmt.Errorf("%s is not a regular file", path), "name a SQLite database, or a file to be made"
+	}
+	if err != nil {
 		return usagef("open database", hint, "%w", err)
 	}
 	return nil
@@ -162,32 +158,57 @@ func readPassword(path string) (string, error) {
 	return string(line.Reveal()), nil
 }
 
-func askPassword(env *Env, in *os.File, d dsn.DSN) (string, error) {
-	fmt.Fprintf(env.Stderr, "Password of %s: ", d.User)
-	b, err := term.ReadPassword(int(in.Fd()))
-	fmt.Fprintln(env.Stderr)
+func askPassword(ctx context.Context, env *Env, d dsn.DSN) (string, error) {
+	password, err := ask(ctx, env, "Password of "+d.User+": ")
 	if err != nil {
-		return "", fmt.Errorf("read password: %w", err)
+		return "", err
 	}
-	return string(b), nil
+	defer password.Close()
+	return string(password.Reveal()), nil
 }
 
-// explainDB adds what SQLite's errors do not say: a full disk may look like a
-// failing one, and a lock like a failure.
+// explainDB adds to an error of a database what it is for the user, and what
+// to do.
 func explainDB(err error, d dsn.DSN) error {
-	if err == nil || d.Dialect() != dsn.SQLite {
-		return err
-	}
-	dir := filepath.Dir(d.Path)
-	var fs syscall.Statfs_t
-	switch text := err.Error(); {
-	case d.Dialect().IsBusy(err):
+	k := d.Dialect()
+	switch {
+	case err == nil:
+		return nil
+	case k.IsBusy(err):
 		return &Error{Code: ExitBusy, Err: err, Hint: "another process is writing to it; try again when it has ended"}
-	case strings.Contains(text, "disk I/O error"), strings.Contains(text, "disk is full"):
-		if syscall.Statfs(dir, &fs) == nil {
-			free := fs.Bavail * uint64(fs.Bsize) >> 20
-			return &Error{Err: err, Hint: fmt.Sprintf("the disk is full or failing; %d MB are free in %s now", free, dir)}
-		}
+	case k.IsAccessDenied(err):
+		return &Error{Code: ExitUsage, Err: err, Hint: "check user and password: --password-file FILE or " + passwordEnv}
+	case k.IsUnknownDatabase(err):
+		return &Error{Code: ExitUsage, Err: err, Hint: "create it on the server, or name another one"}
+	case k.IsConnectionLimit(err):
+		return &Error{Code: ExitUsage, Err: err, Hint: "use fewer connections, or raise the server's max_connections"}
+	case k.IsPreparedLimit(err):
+		return &Error{Code: ExitUsage, Err: err, Hint: "use fewer terminals, or: SET GLOBAL max_prepared_stmt_count = 1000000"}
+	case k.IsConnectionLost(err):
+		return &Error{Err: err, Hint: "the server has ended or gone away; look at its log"}
+	case k == dsn.SQLite:
+		return explainSQLite(err, filepath.Dir(d.Path))
 	}
 	return err
+}
+
+// explainSQLite adds what SQLite's errors do not say: a full disk may look like
+// a failing one. dir is where the database is.
+func explainSQLite(err error, dir string) error {
+	full := errors.Is(err, sqlvfs.ErrFull) || errors.Is(err, syscall.ENOSPC)
+	if !full && !errors.Is(err, sqlvfs.ErrIO) {
+		return err
+	}
+	var disk syscall.Statfs_t
+	if syscall.Statfs(dir, &disk) != nil {
+		return err
+	}
+	free := fmt.Sprintf("%d MB are free in %s now", disk.Bavail*uint64(disk.Bsize)>>20, dir)
+	if full {
+		return &Error{Err: err, Hint: hintFull + "; " + free}
+	}
+	if code, _ := exitCode(err); code != ExitFailure {
+		return err // a header that does not open is an I/O error to SQLite
+	}
+	return &Error{Err: err, Hint: "the disk is full or failing; " + free}
 }

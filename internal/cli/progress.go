@@ -18,6 +18,7 @@ type progress struct {
 	shown    time.Time
 	width    int // of the line on the terminal, in characters
 	now      func() time.Time
+	columns  func() int // of the terminal, at this moment
 }
 
 // How often a line is drawn.
@@ -27,7 +28,7 @@ const (
 )
 
 func newProgress(w io.Writer) *progress {
-	p := &progress{w: w, terminal: isTerminal(w), now: time.Now}
+	p := &progress{w: w, terminal: isTerminal(w), now: time.Now, columns: func() int { return terminalWidth(w) }}
 	p.started = p.now()
 	return p
 }
@@ -70,12 +71,23 @@ func (p *progress) draw(fraction float64, label, detail string) {
 		fmt.Fprintln(p.w, line)
 		return
 	}
+	// A line as wide as the terminal, or wider, would begin a new one: the next
+	// would then be drawn below it and not over it.
+	room := max(p.columns()-1, 0)
+	if bar := bar(fraction); len([]rune(bar+line)) <= room {
+		line = bar + line
+	}
+	text := []rune(line)
+	text = text[:min(len(text), room)]
+	fmt.Fprint(p.w, "\r", string(text), strings.Repeat(" ", max(min(p.width, room)-len(text), 0)))
+	p.width = len(text)
+}
+
+// bar draws fraction, with a blank behind it.
+func bar(fraction float64) string {
 	const cells = 24
 	full := int(fraction * cells)
-	line = "[" + strings.Repeat("█", full) + strings.Repeat("░", cells-full) + "] " + line
-	n := len([]rune(line))
-	fmt.Fprint(p.w, "\r", line, strings.Repeat(" ", max(p.width-n, 0)))
-	p.width = n
+	return "[" + strings.Repeat("█", full) + strings.Repeat("░", cells-full) + "] "
 }
 
 // eta extrapolates the time to go from what is done.

@@ -24,7 +24,7 @@ func TestProgressLines(t *testing.T) {
 func TestProgressBarErasesLongerLine(t *testing.T) {
 	var b strings.Builder
 	clock := time.Unix(1000, 0)
-	p := &progress{w: &b, terminal: true, started: clock, now: func() time.Time { return clock }}
+	p := &progress{w: &b, terminal: true, started: clock, now: func() time.Time { return clock }, columns: func() int { return 80 }}
 	p.update(0.5, "a rather long label", "")
 	clock = clock.Add(time.Second)
 	p.update(1, "short", "")
@@ -35,5 +35,26 @@ func TestProgressBarErasesLongerLine(t *testing.T) {
 	}
 	if strings.TrimSpace(lines[3]) != "" || lines[4] != "" {
 		t.Errorf("clear left %q", lines[3:])
+	}
+}
+
+// TestProgressFits draws on terminals of any width: no line reaches the end,
+// where the terminal would begin another one.
+func TestProgressFits(t *testing.T) {
+	for _, columns := range []int{0, 1, 10, 40, 79, 80, 200} {
+		var b strings.Builder
+		clock := time.Unix(1000, 0)
+		p := &progress{w: &b, terminal: true, started: clock, now: func() time.Time { return clock }, columns: func() int { return columns }}
+		p.update(0.5, "oltp_read_write cols100", "12345 tx/s, overhead +12.3 % [-4.5, 67.8], 123 quads")
+		clock = clock.Add(time.Second)
+		p.update(1, "short", "")
+		for _, line := range strings.Split(b.String(), "\r") {
+			if n := len([]rune(line)); n > 0 && n >= columns {
+				t.Errorf("%d columns: line of %d characters: %q", columns, n, line)
+			}
+		}
+		if columns >= 40 && !strings.Contains(b.String(), "short") {
+			t.Errorf("%d columns: %q lacks its label", columns, b.String())
+		}
 	}
 }
