@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"runtime/pprof"
 	"strings"
 	"time"
@@ -18,7 +17,6 @@ import (
 	"github.com/veildb/veildb/internal/bench/run"
 	"github.com/veildb/veildb/internal/bench/study"
 	"github.com/veildb/veildb/internal/bench/summary"
-	"github.com/veildb/veildb/internal/disk"
 	"github.com/veildb/veildb/internal/inuse/cells"
 )
 
@@ -36,6 +34,8 @@ type benchRun struct {
 	keep      bool
 	columns   string
 	profile   string
+	timed     bool   // --budget was given
+	again     string // the command line of this run, without --out
 }
 
 func newBenchRunCommand(env *Env) *cobra.Command {
@@ -60,6 +60,8 @@ goes on when the same command is given again with the same --out.`,
 			if len(args) == 1 {
 				name = args[0]
 			}
+			o.timed = cmd.Flags().Changed("budget")
+			o.again = "veildb bench run " + shellWord(name) + changedFlags(cmd, "out", "json")
 			return o.run(cmd.Context(), env, name)
 		},
 	}
@@ -90,20 +92,23 @@ func (o *benchRun) run(ctx context.Context, env *Env, name string) error {
 	if o.out == "" {
 		o.out = fmt.Sprintf("veildb-%s-%s", d.Name, time.Now().Format("20060102-150405"))
 	}
-	if err := os.MkdirAll(o.out, 0o755); err != nil {
-		return fmt.Errorf("create result directory: %w", err)
-	}
-	lock, err := disk.Lock(filepath.Join(o.out, "lock"))
+	lock, err := claimResults(o.out)
 	if err != nil {
-		return fmt.Errorf("lock result directory %s: %w", o.out, err)
+		return err
 	}
 	defer lock.Close()
-	err = o.measure(ctx, env, d)
-	if errors.Is(err, context.Canceled) {
-		return &Error{Code: ExitInterrupted, Op: "run study " + d.Name, Err: errors.New("interrupted; what was measured is kept"),
-			Hint: "go on with: veildb bench run " + name + " --out " + o.out + "; or look at it with: veildb bench summary " + o.out}
+	switch complete, reported := outcome(o.out); {
+	case complete && reported:
+		return cannotResume(o.out, errComplete)
+	case complete:
+		return o.finish(env) // it was killed between its last record and its report
 	}
-	return err
+	err = o.measure(ctx, env, d)
+	if err != nil && ctx.Err() != nil { // whatever form the interruption took in it
+		return &Error{Code: ExitInterrupted, Op: "run study " + d.Name, Err: errors.New("interrupted; what was measured is kept"),
+			Hint: "go on with: " + o.again + " --out " + shellWord(o.out) + "; or look at it with: veildb bench summary " + shellWord(o.out)}
+	}
+	return explainSQLite(err, o.out)
 }
 
 // definition finds the study and narrows it to what the options ask for.
@@ -117,6 +122,8 @@ func (o *benchRun) definition(name string) (*study.Definition, error) {
 	}
 	budget := o.budget
 	switch {
+	case o.budget == 0 && o.timed:
+		return nil, usagef("run study", "give a time such as 10m", "a budget of no time")
 	case o.quick && o.full || o.budget != 0 && (o.quick || o.full):
 		return nil, usagef("run study", "give one of --quick, --full and --budget", "more than one length of run")
 	case o.budget < 0:
@@ -129,9 +136,13 @@ func (o *benchRun) definition(name string) (*study.Definition, error) {
 	case o.full:
 		budget = d.Budget.Full
 	}
-	return d.Narrow(study.Choice{
+	d, err = d.Narrow(study.Choice{
 		Engine: o.engine, Variants: o.variants, Workloads: o.workloads, Threads: o.threads, Budget: budget,
 	})
+	if err != nil {
+		return nil, err
+	}
+	return d, d.Runnable()
 }
 
 // findStudy reads the study of a name or of a YAML file.
@@ -152,7 +163,7 @@ func findStudy(name string) (*study.Definition, error) {
 
 // measure runs the study in o.out, new or resumed, and reports it.
 func (o *benchRun) measure(ctx context.Context, env *Env, d *study.Definition) error {
-	data := filepath.Join(o.out, "data")
+	data := filepath.Join(o.out, dataName)
 	var columns *cells.Set
 	if o.columns != "" {
 		var err error
@@ -186,8 +197,13 @@ func (o *benchRun) measure(ctx context.Context, env *Env, d *study.Definition) e
 	if err := errors.Join(err, w.Close()); err != nil {
 		return fmt.Errorf("run study %s: %w", d.Name, err)
 	}
+	return o.finish(env)
+}
+
+// finish removes the databases and reports the run.
+func (o *benchRun) finish(env *Env) error {
 	if !o.keep {
-		if err := os.RemoveAll(data); err != nil {
+		if err := os.RemoveAll(filepath.Join(o.out, dataName)); err != nil {
 			return fmt.Errorf("remove benchmark data: %w", err)
 		}
 	}
@@ -228,23 +244,9 @@ func (o *benchRun) records(ctx context.Context, d *study.Definition, engine stud
 		return nil, nil, err
 	}
 	if err := resumable(old, h); err != nil {
-		return nil, nil, errors.Join(&Error{Code: ExitUsage, Op: "resume run in " + o.out, Err: err,
-			Hint: "choose another --out, or look at it with: veildb bench summary " + o.out}, w.Close())
+		return nil, nil, errors.Join(cannotResume(o.out, err), w.Close())
 	}
 	return w, old.Records, nil
-}
-
-// resumable says why a run described by h cannot go on from old, or nil.
-func resumable(old *result.Run, h result.Header) error {
-	switch {
-	case len(result.All[result.End](old)) > 0:
-		return errors.New("it is complete")
-	case old.Header.Study != h.Study || old.Header.Seed != h.Seed:
-		return fmt.Errorf("it is of study %s with seed %d", old.Header.Study, old.Header.Seed)
-	case !reflect.DeepEqual(old.Header.Cells, h.Cells):
-		return errors.New("it compares other variants, workloads or threads")
-	}
-	return nil
 }
 
 func (o *benchRun) header(ctx context.Context, d *study.Definition, engine study.Engine) (result.Header, error) {
@@ -257,9 +259,17 @@ func (o *benchRun) header(ctx context.Context, d *study.Definition, engine study
 	if e.Filesystem, err = run.FilesystemOf(o.out); err != nil {
 		return result.Header{}, err
 	}
+	config := d.Config()
+	if o.columns != "" {
+		columns, err := userColumns(o.columns)
+		if err != nil {
+			return result.Header{}, err
+		}
+		config["columns"] = columns.Patterns()
+	}
 	return result.Header{
 		Study: d.Name, Title: d.Title, Seed: o.seed, Started: time.Now(), Environment: e,
-		Config: d.Config(), Cells: d.Cells(),
+		Config: config, Cells: d.Cells(),
 	}, nil
 }
 
@@ -270,17 +280,21 @@ func (o *benchRun) report(env *Env) error {
 		return err
 	}
 	s := summary.Summarise(r)
-	path := filepath.Join(o.out, "report.html")
+	path := filepath.Join(o.out, reportName)
 	if err := report.WriteHTML(path, s, report.RecordsOf(r)); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
 	if env.JSON {
-		return report.JSON(env.Stdout, s)
+		err = report.JSON(env.Stdout, s)
+	} else {
+		err = report.Text(env.Stdout, s, terminalWidth(env.Stdout), useColor(env.Stdout))
+		if err == nil {
+			_, err = fmt.Fprintf(env.Stdout, "\nReport: %s\n", path)
+		}
 	}
-	if err := report.Text(env.Stdout, s, terminalWidth(env.Stdout), useColor(env.Stdout)); err != nil {
-		return err
+	if err != nil {
+		return fmt.Errorf("write summary: %w", err)
 	}
-	fmt.Fprintf(env.Stdout, "\nReport: %s\n", path)
 	if bad := failedChecks(s); bad > 0 {
 		return &Error{Code: ExitCheck, Op: "run study " + s.Study,
 			Err: fmt.Errorf("%d consistency checks did not hold", bad), Hint: "see the checks in the report"}

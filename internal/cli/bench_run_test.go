@@ -41,15 +41,16 @@ func TestBenchIsInterruptedAndResumed(t *testing.T) {
 	if err := os.WriteFile(file, []byte(interruptedStudy), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"bench", "run", file, "--out", out}
+	args := []string{"bench", "run", file, "--variants", "tde", "--seed=3", "--out", out}
 
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	go cancelWhen(ctx, filepath.Join(out, result.FileName), `"type":"block"`, cancel)
 	var stderr bytes.Buffer
 	code := Main(ctx, args, strings.NewReader(""), &bytes.Buffer{}, &stderr)
-	if code != ExitInterrupted || !strings.Contains(stderr.String(), "--out "+out) {
-		t.Fatalf("interrupted run: exit code %d, stderr %q; want %d and how to go on", code, &stderr, ExitInterrupted)
+	again := "veildb bench run " + file + " --seed=3 --variants=tde --out " + out
+	if code != ExitInterrupted || !strings.Contains(stderr.String(), again) {
+		t.Fatalf("interrupted run: exit code %d, stderr %q; want %d and how to go on: %s", code, &stderr, ExitInterrupted, again)
 	}
 	if _, err := os.Stat(filepath.Join(out, "report.html")); err == nil {
 		t.Error("an interrupted run wrote a report as if it were whole")

@@ -104,17 +104,9 @@ func sqliteSettings(settings map[string]string) (sqlvfs.Options, error) {
 
 func (e *embeddedEngine) Dialect() dsn.Dialect { return dsn.SQLite }
 
-func (e *embeddedEngine) Version(ctx context.Context) (string, error) {
-	db, err := sqlvfs.Open(filepath.Join(e.dir, "version.db"), sqlvfs.Options{JournalMode: "memory"})
-	if err != nil {
-		return "", err
-	}
-	defer db.Close()
-	var v string
-	if err := db.QueryRowContext(ctx, "SELECT sqlite_version()").Scan(&v); err != nil {
-		return "", fmt.Errorf("ask SQLite for its version: %w", err)
-	}
-	return "SQLite " + v, nil
+func (e *embeddedEngine) Version(context.Context) (string, error) {
+	v, err := sqlvfs.Version()
+	return "SQLite " + v, err
 }
 
 func (e *embeddedEngine) original(dataset string) string { return filepath.Join(e.dir, dataset+".db") }

@@ -13,6 +13,25 @@ import (
 	"github.com/veildb/veildb/internal/bench/tpcc"
 )
 
+// maxThreads is more than a machine of ours has use for.
+const maxThreads = 10000
+
+// Runnable tells, before anything is made, whether each workload of d can be
+// run with each number of threads. Errors match ErrDefinition.
+func (d *Definition) Runnable() error {
+	for _, threads := range d.Threads {
+		if threads > maxThreads {
+			return fmt.Errorf("%w: %d threads; at most %d", ErrDefinition, threads, maxThreads)
+		}
+		for _, w := range d.Workloads {
+			if _, err := w.runner(dsn.SQLite, threads); err != nil { // no option depends on the dialect
+				return fmt.Errorf("%w: %w", ErrDefinition, err)
+			}
+		}
+	}
+	return nil
+}
+
 // runner makes the load of w for so many terminals.
 func (w Workload) runner(d dsn.Dialect, threads int) (run.Workload, error) {
 	if w.Name == "tpcc" {
