@@ -172,7 +172,7 @@ func (s *state) sit(ctx context.Context, cell result.Cell, number int, budget ti
 	err = run.Compare(ctx, run.Plan{
 		Cell: cell, Baseline: arms[0], Variant: arms[1], Seed: s.Seed,
 		Block: s.Definition.Block, Slice: slice(cell.Threads), Warmup: 2 * s.Definition.Block,
-		Stop:  run.Stop{Budget: budget - time.Since(begun), MinQuads: 2},
+		Stop:  stopAfter(budget, time.Since(begun)),
 		Prior: s.done.prior(cell),
 		Record: func(record any) error {
 			s.done.add(record)
@@ -194,6 +194,12 @@ func (s *state) sit(ctx context.Context, cell result.Cell, number int, budget ti
 	s.checkup = max(s.checkup, time.Since(begun))
 	check.Engine = cell.Engine
 	return s.Record(check)
+}
+
+// stopAfter ends a sitting when budget is over, of which some is spent on fresh
+// copies; be it all of it, or more, the least number of quads is measured.
+func stopAfter(budget, spent time.Duration) run.Stop {
+	return run.Stop{Budget: max(budget-spent, time.Millisecond), MinQuads: 2}
 }
 
 // slice is the length of the turns that the blocks of a quad advance in. The
