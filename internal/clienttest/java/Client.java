@@ -10,14 +10,14 @@ import java.sql.Statement;
 import java.util.HexFormat;
 import java.util.Properties;
 
-/** Reads the test table over JDBC; the argument is the URL's scheme. See ../README.md. */
+/** Reads the test table over JDBC; arguments: the URL's scheme, its options, the driver's class. See ../README.md. */
 public class Client {
     static final String QUERY = "SELECT id, plain, c_int, c_ubig, c_dec, c_text, c_date, c_dt, c_blob FROM people";
 
     public static void main(String[] args) throws Exception {
         String scheme = args[0];
-        if (args.length > 1) Class.forName(args[1]);
-        try (Connection c = DriverManager.getConnection(scheme + "//127.0.0.1:" + System.getenv("VEIL_PORT") + "/shop", properties(scheme))) {
+        if (args.length > 2) Class.forName(args[2]);
+        try (Connection c = DriverManager.getConnection(scheme + "//127.0.0.1:" + System.getenv("VEIL_PORT") + "/shop" + args[1], properties(scheme))) {
             try (Statement s = c.createStatement(); ResultSet r = s.executeQuery(QUERY + " ORDER BY id")) {
                 print("text", r);
             } catch (Exception e) {
