@@ -246,22 +246,28 @@ func TestIgnoredErrors(t *testing.T) {
 			db.DB = openDSN(t, db.server.DSNFor("", db.name), dsn.Options{})
 			defer db.DB.Close()
 		}
-		const events = 80
-		c := seconds(0)
-		c.Events = events
-		r, err := w.Run(t.Context(), db.DB, c)
-		if err != nil {
-			t.Fatal(err)
+		// Whether transactions overlap is the scheduler's choice; a serializable
+		// server cannot avoid a conflict for ever.
+		const events, most = 80, 50
+		conflicts := uint64(0)
+		for i := 0; i == 0 || i < most && conflicts == 0 && db.dialect == dsn.Postgres; i++ {
+			c := seconds(0)
+			c.Events = events
+			r, err := w.Run(t.Context(), db.DB, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Events != events {
+				t.Errorf("%d events", r.Events)
+			}
+			q := r.Counts
+			if q.Reads < 14*events || q.Writes+q.Others < 6*events || q.Queries() > 20*(events+q.Errors) {
+				t.Errorf("counts %+v", q)
+			}
+			conflicts += q.Errors
 		}
-		if r.Events != events {
-			t.Errorf("%d events", r.Events)
-		}
-		q := r.Counts
-		switch {
-		case q.Errors == 0 && db.dialect == dsn.Postgres:
+		if conflicts == 0 && db.dialect == dsn.Postgres {
 			t.Error("no conflict among serializable transactions")
-		case q.Reads < 14*events || q.Writes+q.Others < 6*events || q.Queries() > 20*(events+q.Errors):
-			t.Errorf("counts %+v", q)
 		}
 		if n := scan[int](t, db, "SELECT COUNT(*) FROM sbtest1"); n != 200 {
 			t.Errorf("%d rows", n)
