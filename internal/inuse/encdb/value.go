@@ -38,26 +38,13 @@ func fits(typ byte, n int) bool {
 	return true
 }
 
-// maxSigned is the largest BIGINT that is not beyond the signed ones.
-const maxSigned = "9223372036854775807"
-
-// beyondSigned reports whether decimal digits stand for more than maxSigned.
-func beyondSigned(digits []byte) bool {
-	for len(digits) > 0 && digits[0] == '0' { // ZEROFILL
-		digits = digits[1:]
-	}
-	if len(digits) != len(maxSigned) {
-		return len(digits) > len(maxSigned)
-	}
-	return string(digits) > maxSigned
-}
-
 // PlainType returns the type byte and plaintext under which existing clients
 // decode a value of a row, the bytes without their length prefix, correctly:
 //
 //   - a value usually travels as it is, under its own type;
 //   - those clients take every integer for a signed one, so an UNSIGNED value
-//     travels as BIGINT, and one above 2^63-1 as DECIMAL, in both protocols;
+//     travels as BIGINT, but BIGINT UNSIGNED as DECIMAL, in both protocols, and
+//     not only above 2^63-1: some take the first cell's type for the column's;
 //   - a type they do not know (VECTOR and other new ones) travels as BLOB.
 //
 // The result may be value itself. An ill-sized value gives ErrValue.
@@ -75,16 +62,14 @@ func plainType(buf []byte, colType byte, unsigned, bin bool, value []byte) (byte
 		return TypeBlob, value, nil
 	case !unsigned || !isInteger(colType):
 		return colType, value, nil
-	case !bin && beyondSigned(value):
+	case colType == TypeLongLong && bin:
+		return TypeNewDecimal, strconv.AppendUint(buf, uintLE(value), 10), nil
+	case colType == TypeLongLong:
 		return TypeNewDecimal, value, nil
 	case !bin:
 		return TypeLongLong, value, nil
 	}
-	n := uintLE(value)
-	if n > 1<<63-1 {
-		return TypeNewDecimal, strconv.AppendUint(buf, n, 10), nil
-	}
-	return TypeLongLong, binary.LittleEndian.AppendUint64(buf, n), nil
+	return TypeLongLong, binary.LittleEndian.AppendUint64(buf, uintLE(value)), nil
 }
 
 // uintLE reads up to 8 little-endian bytes.
