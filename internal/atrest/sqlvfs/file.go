@@ -109,14 +109,26 @@ func (f *file) open() error {
 	if errors.Is(err, volume.ErrEmpty) {
 		return nil
 	}
-	if errors.Is(err, volume.ErrNotOurs) && isPlain(&f.lower) {
-		err = fmt.Errorf("%w: %w", ErrNotEncrypted, err)
-	}
 	if err != nil {
-		return f.result(err)
+		return f.result(f.explain(err))
 	}
 	f.vol = vol
 	return nil
+}
+
+// explain says which of a database's files did not open. A log or journal that
+// is no encrypted file lies beside a database that it cannot belong to.
+func (f *file) explain(err error) error {
+	what := map[volume.Role]string{roleWAL: "write-ahead log", roleJournal: "journal"}[f.opts.Role]
+	switch notOurs := errors.Is(err, volume.ErrNotOurs); {
+	case what == "" && notOurs && isPlain(&f.lower):
+		return fmt.Errorf("%w: %w", ErrNotEncrypted, err)
+	case what == "":
+		return err
+	case notOurs:
+		return fmt.Errorf("%s: %w: it is not encrypted", what, volume.ErrMismatch)
+	}
+	return fmt.Errorf("%s: %w", what, err)
 }
 
 // isPlain reports whether r starts like a plain SQLite database.

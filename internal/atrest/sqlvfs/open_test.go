@@ -149,6 +149,22 @@ func TestSwappedFiles(t *testing.T) {
 			if _, err := db.Exec(`INSERT INTO t VALUES (2)`); !errors.Is(err, volume.ErrMismatch) {
 				t.Errorf("a database as %s: %v, want ErrMismatch", suffix, err)
 			}
+			// What is no encrypted file at all, such as a plain log or one of
+			// another program.
+			for _, content := range []string{"garbage", strings.Repeat("a long text ", 1000)} {
+				db.Close()
+				if err := os.WriteFile(dbs[0]+suffix, []byte(content), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				db = mustOpen(t, dbs[0], opts)
+				_, err := db.Exec(`INSERT INTO t VALUES (2)`)
+				if !errors.Is(err, volume.ErrMismatch) && !errors.Is(err, volume.ErrTruncated) {
+					t.Errorf("%.8q as %s: %v, want ErrMismatch or ErrTruncated", content, suffix, err)
+				}
+				if err != nil && !strings.Contains(err.Error(), "journal: ") && !strings.Contains(err.Error(), "write-ahead log: ") {
+					t.Errorf("%.8q as %s: %v does not say which file", content, suffix, err)
+				}
+			}
 		})
 	}
 }
