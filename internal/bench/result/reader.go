@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 )
@@ -199,8 +200,34 @@ func (b Block) validate() error {
 		return fmt.Errorf("block of arm %q", b.Arm)
 	case b.Position < 0 || b.Position > 3 || b.Quad < 0:
 		return fmt.Errorf("block at quad %d, position %d", b.Quad, b.Position)
-	case !(b.DurationS > 0):
+	case !(b.DurationS >= 1e-9 && b.DurationS <= century):
 		return fmt.Errorf("block of %v seconds", b.DurationS)
+	case b.Transactions > maxCount || b.Commits > maxCount:
+		return fmt.Errorf("block of %d transactions, %d commits", b.Transactions, b.Commits)
+	case b.Threads < 1:
+		return fmt.Errorf("block of %d threads", b.Threads)
+	}
+	latencies := []Latency{b.LatencyUS}
+	for _, l := range b.KindsUS {
+		latencies = append(latencies, l)
+	}
+	for _, l := range latencies {
+		for _, us := range []float64{l.Mean, l.P50, l.P95, l.P99, l.P999, l.Max} {
+			if !(us >= 0 && us <= 1e6*century) {
+				return fmt.Errorf("latency of %v microseconds", us)
+			}
+		}
+	}
+	for _, v := range []float64{b.CPUS.Client, b.CPUS.Engine, b.CPUS.Product, b.StealPct, b.ForeignPct, b.Rate} {
+		if !(math.Abs(v) <= century) { // differences of counters may come out below zero
+			return fmt.Errorf("processor time, share or rate of %v", v)
+		}
 	}
 	return nil
 }
+
+// More than any block can have.
+const (
+	century  = 3.2e9 // seconds
+	maxCount = 1 << 50
+)

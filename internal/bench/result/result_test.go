@@ -167,6 +167,11 @@ func TestReadRefuses(t *testing.T) {
 		{"a block of no arm", header + `{"type":"block","arm":"third","duration_s":1}` + "\n" + good, ErrCorrupt},
 		{"a block of no time", header + `{"type":"block","arm":"variant"}` + "\n" + good, ErrCorrupt},
 		{"a block at position 4", header + `{"type":"block","arm":"variant","position":4,"duration_s":1}` + "\n" + good, ErrCorrupt},
+		{"a block of an age", header + `{"type":"block","arm":"variant","threads":1,"duration_s":1e308}` + "\n" + good, ErrCorrupt},
+		{"a block of no threads", header + `{"type":"block","arm":"variant","duration_s":1}` + "\n" + good, ErrCorrupt},
+		{"latency below zero", header + `{"type":"block","arm":"variant","threads":1,"duration_s":1,"latency_us":{"p95":-1}}` + "\n" + good, ErrCorrupt},
+		{"latency of an age", header + `{"type":"block","arm":"variant","threads":1,"duration_s":1,"kinds_us":{"x":{"max":1e300}}}` + "\n" + good, ErrCorrupt},
+		{"processor time of an age", header + `{"type":"block","arm":"variant","threads":1,"duration_s":1,"cpu_s":{"engine":-1e308}}` + "\n" + good, ErrCorrupt},
 		{"a negative count", header + `{"type":"block","arm":"variant","duration_s":1,"commits":-1}` + "\n" + good, ErrCorrupt},
 		{"an endless line", header + strings.Repeat("x", MaxLine+1), ErrCorrupt},
 	} {
