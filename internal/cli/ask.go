@@ -93,9 +93,13 @@ func readLine(r io.Reader) (*secret.Bytes, error) {
 		if n == 1 || err == io.EOF && len(line) > 0 {
 			return secret.From(line)
 		}
+		if err == io.EOF {
+			return nil, &Error{Code: ExitKey, Op: "read secret", Err: errors.New("standard input is at its end"),
+				Hint: "give it as a line of standard input, or on a terminal"}
+		}
 		if err != nil {
-			return nil, fmt.Errorf("read passphrase from standard input: %w", err)
+			return nil, fmt.Errorf("read secret: %w", err)
 		}
 	}
-	return nil, errors.New("read passphrase from standard input: line too long")
+	return nil, usagef("read secret", "give it in one line", "a line of %d bytes or more", cap(line))
 }

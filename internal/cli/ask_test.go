@@ -32,7 +32,12 @@ func TestAskTakesLines(t *testing.T) {
 		}
 		got.Close()
 	}
-	if _, err := ask(t.Context(), env, ""); !errors.Is(err, io.EOF) {
-		t.Errorf("at the end: error %v, want io.EOF", err)
+	if _, err := ask(t.Context(), env, ""); exitOf(err) != ExitKey {
+		t.Errorf("at the end: error %v, want exit code %d", err, ExitKey)
 	}
+}
+
+func exitOf(err error) int {
+	code, _ := exitCode(err)
+	return code
 }

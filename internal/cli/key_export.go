@@ -184,8 +184,11 @@ func readForeignKey(r io.Reader) (*secret.Bytes, error) {
 	if _, err := buf.ReadFrom(io.LimitReader(r, keyring.MaxForeignKey+1)); err != nil {
 		return nil, fmt.Errorf("read key from standard input: %w", err)
 	}
-	if buf.Len() == 0 {
+	switch {
+	case buf.Len() == 0:
 		return nil, usagef("read key from standard input", "see: veildb key wrap --help", "there is none")
+	case buf.Len() > keyring.MaxForeignKey:
+		return nil, usagef("read key from standard input", "see: veildb key wrap --help", "it is longer than %d bytes", keyring.MaxForeignKey)
 	}
 	return secret.From(bytes.Clone(buf.Bytes()))
 }
@@ -205,9 +208,9 @@ and print the key as it is. It is the unwrap command of EDB Postgres.`,
 				return err
 			}
 			defer r.Close()
-			blob, err := os.ReadFile(args[1])
+			blob, err := readWrapped(args[1])
 			if err != nil {
-				return &Error{Code: ExitUsage, Op: "read wrapped key", Err: err}
+				return err
 			}
 			key, err := r.UnwrapForeign(blob)
 			if err != nil {
@@ -220,6 +223,20 @@ and print the key as it is. It is the unwrap command of EDB Postgres.`,
 	}
 	k.addTo(cmd, "provider")
 	return cmd
+}
+
+// readWrapped reads a wrapped key, or as much of a file as shows that it is none.
+func readWrapped(path string) ([]byte, error) {
+	f, err := disk.OpenRegular(path)
+	if err != nil {
+		return nil, fmt.Errorf("read wrapped key: %w", err)
+	}
+	defer f.Close()
+	blob, err := io.ReadAll(io.LimitReader(f, 2*keyring.MaxForeignKey))
+	if err != nil {
+		return nil, fmt.Errorf("read wrapped key: %w", err)
+	}
+	return blob, nil
 }
 
 // createCode is the exit code for a file that cannot be made.

@@ -79,9 +79,11 @@ func (o keyInitOptions) run(ctx context.Context, env *Env, path string) error {
 	if err != nil {
 		return err
 	}
-	made, err := o.makeRootFile(path, p)
-	if err != nil {
-		return err
+	made := ""
+	if _, err := os.Lstat(path); err != nil { // else Init refuses
+		if made, err = makeRootFile(p); err != nil {
+			return err
+		}
 	}
 	r, err := keyring.Init(ctx, path, p, keyring.InitOptions{Record: o.record, RotateDays: o.rotateDays}, keyFlags{commands: o.commands}.options(env))
 	if err != nil {
@@ -94,26 +96,27 @@ func (o keyInitOptions) run(ctx context.Context, env *Env, path string) error {
 	if env.JSON {
 		return printJSON(env, r.Status())
 	}
-	if made != "" {
-		fmt.Fprintf(env.Stdout, "root key made: %s (keep a copy in a safe place: without it no data can be read)\n", made)
-	}
+	tellRootFile(env, made)
 	fmt.Fprintf(env.Stdout, "key file made: %s (id %s, provider %s)\n", r.Path(), r.ID(), p.URI())
 	return nil
 }
 
 // makeRootFile makes the root key file that p needs, if there is none, and
 // returns its name.
-func (o keyInitOptions) makeRootFile(keyFile string, p keyring.Provider) (made string, err error) {
+func makeRootFile(p keyring.Provider) (made string, err error) {
 	path, isFile := strings.CutPrefix(p.URI(), "file:")
 	if !isFile {
 		return "", nil
-	}
-	if _, err := os.Lstat(keyFile); err == nil {
-		return "", nil // Init refuses
 	}
 	err = kms.CreateFile(path)
 	if errors.Is(err, fs.ErrExist) {
 		return "", nil
 	}
 	return path, err
+}
+
+func tellRootFile(env *Env, made string) {
+	if made != "" {
+		fmt.Fprintf(env.Stdout, "root key made: %s (keep a copy in a safe place: without it no data can be read)\n", made)
+	}
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -49,7 +50,7 @@ func newKeyRewrapCommand(env *Env) *cobra.Command {
 		Long: `Move the key file to another root key: between files, passphrases and key
 managers in any direction. It gets a new key encryption key, which the old root
 key has never seen. The new provider must prove that it unwraps what it wraps
-before the file is replaced.
+before the file is replaced. A root key file that does not exist is made.
 
 The old root key still opens old copies of the key file; destroy those first,
 then the root key. A root key that was given up once is refused later.
@@ -68,7 +69,7 @@ then the root key. A root key that was given up once is refused later.
 				return err
 			}
 			return changeKey(cmd.Context(), env, k, keyArg(args), func(ctx context.Context, r *keyring.Ring) error {
-				return r.Rewrap(ctx, p, allowReuse)
+				return rewrap(ctx, env, r, p, allowReuse)
 			})
 		},
 	}
@@ -77,6 +78,31 @@ then the root key. A root key that was given up once is refused later.
 	cmd.Flags().StringVar(&to, "provider", "", "`PROVIDER` of the new root key (required)")
 	cmd.Flags().BoolVar(&allowReuse, "allow-reuse", false, "use a root key that was given up before")
 	return cmd
+}
+
+// rewrap moves r to p, whose root key file is made if there is none.
+func rewrap(ctx context.Context, env *Env, r *keyring.Ring, p keyring.Provider, allowReuse bool) error {
+	made, err := makeRootFile(p)
+	if err != nil {
+		return err
+	}
+	before := r.Generation()
+	err = r.Rewrap(ctx, p, allowReuse)
+	if err != nil && made != "" && unchanged(ctx, r, before) {
+		os.Remove(made) // a moment old, and nothing is wrapped by it
+		return err
+	}
+	if !env.JSON {
+		tellRootFile(env, made)
+	}
+	return err
+}
+
+// unchanged reports that the key file of r certainly still has a generation: a
+// failed write may have replaced it all the same.
+func unchanged(ctx context.Context, r *keyring.Ring, generation uint64) bool {
+	_, err := r.Reload(ctx)
+	return err == nil && r.Generation() == generation
 }
 
 func newKeyAcceptCommand(env *Env) *cobra.Command {

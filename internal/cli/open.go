@@ -87,15 +87,21 @@ func (f *dbOptions) open(ctx context.Context, env *Env, d dsn.DSN, o dsn.Options
 // findFile says in words what SQLite would only call "unable to open".
 func findFile(path string, create bool) error {
 	fi, err := os.Stat(path)
-	hint := "create it first, with prepare"
-	if errors.Is(err, fs.ErrNotExist) && create {
+	hint := hintPath
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && create:
 		_, err = os.Stat(filepath.Dir(path))
 		hint = "create the directory first"
+	case errors.Is(err, fs.ErrNotExist):
+		hint = "create it first, with prepare"
 	}
 	if err == nil && fi != nil && !fi.Mode().IsRegular() {
 		err, hint = fmt.Errorf("%s is not a regular file", path), "name a SQLite database, or a file to be made"
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("open database: %w", err)
+	case err != nil:
 		return usagef("open database", hint, "%w", err)
 	}
 	return nil

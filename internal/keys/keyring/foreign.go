@@ -68,7 +68,7 @@ func (r *Ring) UnwrapForeign(blob []byte) (*secret.Bytes, error) {
 	}
 	if _, err := o.Open(key.Reveal()[:0], blob[foreignHeader:], blob[:foreignHeader]); err != nil {
 		key.Close()
-		return nil, fmt.Errorf("unwrap foreign key: %w: %w", err, ErrWrongKey)
+		return nil, fmt.Errorf("unwrap foreign key: it is of another key file, or was altered: %w", ErrWrongKey)
 	}
 	return key, nil
 }

@@ -217,7 +217,10 @@ func TestPassphraseIsAskedOnce(t *testing.T) {
 		t.Errorf("after a wrong answer: asked %d times, %v; want to be asked again", asked, err)
 	}
 	answer = ""
-	if _, _, err := open(t, "passphrase", c).Wrap(t.Context(), key, nil); !errors.Is(err, keyring.ErrWrongKey) {
+	if _, _, err := open(t, "passphrase", c).Wrap(t.Context(), key, nil); !errors.Is(err, kms.ErrConfig) {
+		t.Errorf("new empty passphrase: %v, want ErrConfig", err)
+	}
+	if _, err := open(t, "passphrase", c).Unwrap(t.Context(), blob, nil); !errors.Is(err, keyring.ErrWrongKey) {
 		t.Errorf("empty passphrase: %v, want ErrWrongKey", err)
 	}
 }

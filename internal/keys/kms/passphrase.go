@@ -157,6 +157,9 @@ func (p *Passphrase) root(ctx context.Context, isNew bool, cost Argon2, salt []b
 	}
 	defer pass.Close()
 	if pass.Len() == 0 || pass.Len() > maxPassphrase {
+		if isNew {
+			return nil, fmt.Errorf("a new passphrase of %d bytes, want 1 to %d: %w", pass.Len(), maxPassphrase, ErrConfig)
+		}
 		return nil, fmt.Errorf("passphrase of %d bytes, want 1 to %d: %w", pass.Len(), maxPassphrase, keyring.ErrWrongKey)
 	}
 	return secret.From(argon2.IDKey(pass.Reveal(), salt, cost.Time, cost.Memory, cost.Threads, rootSize))
