@@ -60,6 +60,11 @@ goes on when the same command is given again with the same --out.`,
 			if len(args) == 1 {
 				name = args[0]
 			}
+			for _, flag := range []string{"variants", "workloads", "out", "engine", "columns"} { // empty is not the default
+				if f := cmd.Flags().Lookup(flag); f.Changed && (f.Value.String() == "" || f.Value.String() == "[]") {
+					return usagef("run study", "leave it out for the default", "--%s names nothing", flag)
+				}
+			}
 			o.timed = cmd.Flags().Changed("budget")
 			o.again = "veildb bench run " + shellWord(name) + changedFlags(cmd, "out", "json")
 			return o.run(cmd.Context(), env, name)

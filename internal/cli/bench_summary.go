@@ -59,6 +59,7 @@ summary is printed all the same.`,
 		},
 	}
 	cmd.Flags().StringVar(&opts.format, "format", "text", strings.Join(summaryFormats, ", "))
+	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(summaryFormats, cobra.ShellCompDirectiveNoFileComp))
 	cmd.Flags().Float64Var(&opts.failOver, "fail-over", 0, "exit with code 3 if protection costs more than `PCT` percent")
 	return cmd
 }

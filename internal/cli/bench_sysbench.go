@@ -58,6 +58,16 @@ on or off.
 			}
 			return nil
 		},
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			var next []string
+			switch len(args) {
+			case 0:
+				next = sysbench.Names()
+			case 1:
+				next = []string{"prepare", "run", "prewarm", "cleanup"}
+			}
+			return next, cobra.ShellCompDirectiveNoFileComp
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args[0], args[1])
 		},

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -41,9 +42,9 @@ type labOptions struct {
 	dir  string
 }
 
-func (o *labOptions) addFlags(cmd *cobra.Command) {
+func (o *labOptions) addFlags(cmd *cobra.Command, dir string) {
 	cmd.Flags().StringVar(&o.name, "name", "", "name of the server (default: the engine's)")
-	cmd.Flags().StringVar(&o.dir, "dir", "", "keep the server and its data in this directory")
+	cmd.Flags().StringVar(&o.dir, "dir", "", dir)
 }
 
 // place is the server's directory: --dir, or the name's in the lab directory.
@@ -90,10 +91,11 @@ func newLabUpCommand(env *Env) *cobra.Command {
 	var cfg target.Config
 	var settings []string
 	cmd := &cobra.Command{
-		Use:     "up ENGINE",
-		Short:   "Start a server and print its DSN",
-		Example: "  veildb lab up mariadb --set innodb_buffer_pool_size=1G",
-		Args:    labArgs(cobra.ExactArgs(1)),
+		Use:       "up ENGINE",
+		Short:     "Start a server and print its DSN",
+		Example:   "  veildb lab up mariadb --set innodb_buffer_pool_size=1G",
+		Args:      labArgs(cobra.ExactArgs(1)),
+		ValidArgs: target.Engines(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg.Engine = args[0]
 			var err error
@@ -103,7 +105,7 @@ func newLabUpCommand(env *Env) *cobra.Command {
 			return labUp(cmd.Context(), env, &o, cfg)
 		},
 	}
-	o.addFlags(cmd)
+	o.addFlags(cmd, "keep the server and its data in this directory")
 	f := cmd.Flags()
 	f.BoolVar(&cfg.TCP, "tcp", false, "listen on a free port of 127.0.0.1 too, open to every user of this machine")
 	f.StringVar(&cfg.Database, "database", "veildb", "name of the database it starts with")
@@ -188,11 +190,15 @@ func newLabDownCommand(env *Env) *cobra.Command {
 	var o labOptions
 	var all bool
 	cmd := &cobra.Command{
-		Use:   "down [ENGINE]",
-		Short: "Stop a server; its data go unless they are in a --dir",
-		Args:  labArgs(cobra.MaximumNArgs(1)),
+		Use:       "down [ENGINE]",
+		Short:     "Stop a server; its data go unless they are in a --dir",
+		Args:      labArgs(cobra.MaximumNArgs(1)),
+		ValidArgs: target.Engines(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if all {
+			switch {
+			case all && (len(args) > 0 || o.name != "" || o.dir != ""):
+				return usagef("stop lab server", "give --all alone, or name one server", "--all and one server are both named")
+			case all:
 				return labDownAll(cmd.Context(), env)
 			}
 			engine := ""
@@ -209,7 +215,7 @@ func newLabDownCommand(env *Env) *cobra.Command {
 			return labDown(cmd.Context(), env, dir)
 		},
 	}
-	o.addFlags(cmd)
+	o.addFlags(cmd, "the directory that the server was started with")
 	cmd.Flags().BoolVar(&all, "all", false, "stop all servers that are not in a --dir")
 	return cmd
 }
@@ -290,9 +296,10 @@ func labEntry(st target.State) labServer {
 
 func newLabListCommand(env *Env) *cobra.Command {
 	return &cobra.Command{
-		Use:   "list [ENGINE]",
-		Short: "List the servers in the lab directory and the engines installed",
-		Args:  labArgs(cobra.MaximumNArgs(1)),
+		Use:       "list [ENGINE]",
+		Short:     "List the servers in the lab directory and the engines installed",
+		Args:      labArgs(cobra.MaximumNArgs(1)),
+		ValidArgs: target.Engines(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			states, err := labStates()
 			if err != nil {
@@ -306,6 +313,9 @@ func newLabListCommand(env *Env) *cobra.Command {
 			}
 			engines := target.Engines()
 			if len(args) == 1 {
+				if !slices.Contains(engines, args[0]) {
+					return labError("list lab servers", fmt.Errorf("%w: %q", target.ErrUnknownEngine, args[0]))
+				}
 				engines = args
 			}
 			if env.JSON {

@@ -229,7 +229,12 @@ func (d *Definition) Narrow(c Choice) (*Definition, error) {
 		for _, name := range c.Workloads {
 			i := slices.IndexFunc(d.Workloads, func(w Workload) bool { return w.Name == name })
 			if i < 0 {
-				return nil, fmt.Errorf("%w: study %s has no workload %q", ErrDefinition, d.Name, name)
+				var names []string
+				for _, w := range d.Workloads {
+					names = append(names, w.Name)
+				}
+				return nil, fmt.Errorf("%w: study %s has no workload %q; it has %s",
+					ErrDefinition, d.Name, name, strings.Join(names, ", "))
 			}
 			n.Workloads = append(n.Workloads, d.Workloads[i])
 		}

@@ -82,7 +82,25 @@ func tailFile(path string) string {
 	if len(b) == 0 {
 		return "(empty)"
 	}
-	return printable(b)
+	return printable(complaints(b))
+}
+
+// complaints keeps of a log the lines in which a server calls something an
+// error, and the whole log if there are none.
+func complaints(log []byte) []byte {
+	var kept [][]byte
+	for _, line := range bytes.Split(log, []byte{'\n'}) {
+		for _, word := range []string{"[ERROR]", "ERROR:", "FATAL:", "PANIC:"} {
+			if bytes.Contains(line, []byte(word)) {
+				kept = append(kept, line)
+				break
+			}
+		}
+	}
+	if len(kept) == 0 {
+		return log
+	}
+	return bytes.Join(kept, []byte{'\n'})
 }
 
 // printable replaces what would break a one-line message.

@@ -239,7 +239,7 @@ func (s *Server) launchOnce(ctx context.Context) error {
 	if err := s.awaitReady(ctx); err != nil {
 		s.proc.killTree()
 		os.Remove(filepath.Join(s.dir.root, stateName))
-		return fmt.Errorf("%w: %w; end of its log: %s", ErrStart, err, tailFile(s.dir.log))
+		return fmt.Errorf("%w: %w; its log: %s", ErrStart, err, tailFile(s.dir.log))
 	}
 	return nil
 }
