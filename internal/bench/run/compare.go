@@ -177,7 +177,10 @@ func (s *session) withdraw(quad int, failed *quadError) error {
 // transaction on, so their streams stay in step.
 func (s *session) open(ctx context.Context, quad int) error {
 	s.report(PhaseOpen)
-	for i, arm := range [2]Arm{s.Baseline, s.Variant} {
+	arms := [2]Arm{s.Baseline, s.Variant}
+	first := s.orders(quad)()[0] // drawn, so that neither arm is always opened first
+	for _, i := range [2]int{first, 1 - first} {
+		arm := arms[i]
 		c, err := OpenCrew(ctx, arm.Workload, arm.DB, s.Cell.Threads, s.streamSeed(quad))
 		if err != nil {
 			return fmt.Errorf("%s arm: %w", armNames[i], err)
@@ -188,17 +191,17 @@ func (s *session) open(ctx context.Context, quad int) error {
 		}
 	}
 	s.report(PhaseWarmup)
-	return s.warm(ctx)
+	return s.warm(ctx, first)
 }
 
-func (s *session) warm(ctx context.Context) error {
+func (s *session) warm(ctx context.Context, arm int) error {
 	counts := make([]uint64, s.Cell.Threads)
 	var total uint64
 	var elapsed time.Duration
 	for total == 0 { // on a busy machine a short window may pass before a terminal wakes
-		res, err := s.crews[0].Run(ctx, Window{Duration: max(s.Warmup, s.Block)})
+		res, err := s.crews[arm].Run(ctx, Window{Duration: max(s.Warmup, s.Block)})
 		if err != nil {
-			return fmt.Errorf("warm baseline arm: %w", err)
+			return fmt.Errorf("warm %s arm: %w", armNames[arm], err)
 		}
 		for i, t := range res.Terminals {
 			counts[i] += t.Transactions
@@ -206,9 +209,9 @@ func (s *session) warm(ctx context.Context) error {
 		}
 		elapsed += res.Elapsed
 	}
-	second, err := s.crews[1].Run(ctx, Window{Counts: counts})
+	second, err := s.crews[1-arm].Run(ctx, Window{Counts: counts})
 	if err != nil {
-		return fmt.Errorf("warm variant arm: %w", err)
+		return fmt.Errorf("warm %s arm: %w", armNames[1-arm], err)
 	}
 	if s.ByTime {
 		return nil

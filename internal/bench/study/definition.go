@@ -46,7 +46,10 @@ type Definition struct {
 	Block time.Duration `yaml:"block"`
 	// Sitting is the least time worth fresh copies: it is longer where those
 	// cost seconds. 0 means 1.5 s.
-	Sitting   time.Duration     `yaml:"sitting"`
+	Sitting time.Duration `yaml:"sitting"`
+	// Reopen gives every quad connections of its own; for engines that open
+	// one in a moment.
+	Reopen    bool              `yaml:"reopen"`
 	ClaimPct  float64           `yaml:"claim_pct"` // margin of "no impact"
 	Settings  map[string]string `yaml:"settings"`  // of the engine, both arms
 	Workloads []Workload        `yaml:"workloads"`

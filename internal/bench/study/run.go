@@ -169,19 +169,7 @@ func (s *state) sit(ctx context.Context, cell result.Cell, number int, budget ti
 		return err
 	}
 	defer func() { err = errors.Join(err, closeArms()) }()
-	err = run.Compare(ctx, run.Plan{
-		Cell: cell, Baseline: arms[0], Variant: arms[1], Seed: s.Seed,
-		Block: s.Definition.Block, Slice: slice(cell.Threads), Warmup: 2 * s.Definition.Block,
-		Stop:  stopAfter(budget, time.Since(begun)),
-		Prior: s.done.prior(cell),
-		Record: func(record any) error {
-			s.done.add(record)
-			return s.Record(record)
-		},
-		Progress: func(p run.Progress) {
-			s.report(label, detail(p))
-		},
-	})
+	err = s.measure(ctx, cell, arms, begun.Add(budget))
 	if err != nil || !last || !w.Check {
 		return err
 	}
@@ -196,10 +184,44 @@ func (s *state) sit(ctx context.Context, cell result.Cell, number int, budget ti
 	return s.Record(check)
 }
 
-// stopAfter ends a sitting when budget is over, of which some is spent on fresh
-// copies; be it all of it, or more, the least number of quads is measured.
-func stopAfter(budget, spent time.Duration) run.Stop {
-	return run.Stop{Budget: max(budget-spent, time.Millisecond), MinQuads: 2}
+// measure runs the quads of a sitting until end. Where the study says reopen,
+// every quad has connections of its own: the memory a connection happens to get
+// is worth some percent on an embedded engine, and quads that share it would
+// look more certain than they are.
+func (s *state) measure(ctx context.Context, cell result.Cell, arms [2]run.Arm, end time.Time) error {
+	reopen := s.Definition.Reopen
+	if reopen {
+		for _, arm := range arms {
+			arm.DB.SetMaxIdleConns(-1)
+		}
+	}
+	for {
+		prior, stop := s.done.prior(cell), stopAfter(time.Until(end))
+		if reopen {
+			stop.Quads, stop.MinQuads = len(prior.Logs)+1, 1
+		}
+		err := run.Compare(ctx, run.Plan{
+			Cell: cell, Baseline: arms[0], Variant: arms[1], Seed: s.Seed,
+			Block: s.Definition.Block, Slice: slice(cell.Threads), Warmup: s.Definition.Block,
+			Stop: stop, Prior: prior,
+			Record: func(record any) error {
+				s.done.add(record)
+				return s.Record(record)
+			},
+			Progress: func(p run.Progress) {
+				s.report(cellLabel(cell), detail(p))
+			},
+		})
+		if err != nil || !reopen || !time.Now().Before(end) {
+			return err
+		}
+	}
+}
+
+// stopAfter ends a sitting when the time left is over; if fresh copies took it
+// all, the least number of quads is measured nevertheless.
+func stopAfter(left time.Duration) run.Stop {
+	return run.Stop{Budget: max(left, time.Millisecond), MinQuads: 2}
 }
 
 // slice is the length of the turns that the blocks of a quad advance in. The
