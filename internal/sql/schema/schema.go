@@ -1,5 +1,5 @@
-// Package schema names the columns of a server and says when two names mean
-// the same one.
+// Package schema describes what the databases of a server hold, and says when
+// two names mean the same table or column.
 package schema
 
 import (
