@@ -551,3 +551,51 @@ func TestExplainAndCheck(t *testing.T) {
 		t.Errorf("findings %s", found)
 	}
 }
+
+// TestSettingsOfDrivers sends what JDBC drivers set first: statements must be read
+// afterwards as the server reads them.
+func TestSettingsOfDrivers(t *testing.T) {
+	g := startGate(t, nil)
+	root := rootOn(t, g)
+	root.must("CREATE TABLE hr.wide (id INT PRIMARY KEY, größe INT) CHARACTER SET utf8mb4")
+	root.must("INSERT INTO hr.wide VALUES (1, 2)")
+	g.backend.changed()
+	for _, set := range []string{
+		"SET character_set_results = NULL",
+		"set sql_mode=CONCAT(@@sql_mode,',STRICT_TRANS_TABLES'), session_track_system_variables=CONCAT(@@global.session_track_system_variables,',tx_isolation'), NAMES utf8mb4",
+		"SET character_set_results = latin1, sql_mode = CONCAT(@@sql_mode, ',ANSI_QUOTES')",
+	} {
+		at := dialRaw(t, g.addr, "app", "hr", wire.DeprecateEOF|wire.SessionTrack)
+		at.must(set)
+		var tr transcript
+		if err := at.query(&tr, "SELECT name, ssn, größe FROM employee, wide WHERE employee.id = 1 AND 'x' = 'x'"); err != nil || tr.errors > 0 {
+			// Outside UTF-8 the name is not what the table has.
+			if strings.Contains(set, "latin1") {
+				continue
+			}
+			t.Fatalf("%s: %v %s", set, err, &tr)
+		}
+		if string(tr.rows[0][0]) != "Alice Moreau" || !isCell(tr.rows[0][1]) {
+			t.Errorf("%s: %s", set, &tr)
+		}
+	}
+	// ANSI_QUOTES by a roundabout way: the gate must read "ssn" as a column.
+	at := dialRaw(t, g.addr, "app", "hr", 0)
+	at.must("SET sql_mode = CONCAT(@@sql_mode, ',ANSI', '_QUOTES')")
+	tr := rows(t, at, "text", `SELECT "ssn" FROM "employee" WHERE id = 1`)
+	if !isCell(tr.rows[0][0]) {
+		t.Errorf("after ANSI_QUOTES: %s", tr)
+	}
+	tr = &transcript{}
+	if err := at.query(tr, `UPDATE log SET msg = (SELECT "ssn" FROM "employee" WHERE id = 1)`); err != nil || tr.errors != 1 {
+		t.Errorf("a write that reads: %v %s", err, tr)
+	}
+	// A mode in which statements cannot be read.
+	at.must("SET sql_mode = CONCAT(@@sql_mode, ',ORA', 'CLE')")
+	tr = &transcript{}
+	if err := at.query(tr, "SELECT name FROM dept"); err != nil || tr.errors != 1 {
+		t.Errorf("in ORACLE mode: %v %s", err, tr)
+	}
+	at.must("SET sql_mode = ''")
+	rows(t, at, "text", "SELECT name FROM dept")
+}

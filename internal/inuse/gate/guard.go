@@ -75,7 +75,8 @@ func (ss *session) sync() error {
 			ss.bad = "character set"
 		}
 		ss.mode.SingleByte = !strings.HasPrefix(fold(v[1]), "utf8")
-		ss.utf8 = strings.HasPrefix(fold(v[2]), "utf8")
+		// Unconverted metadata is as the server stores it, in UTF-8.
+		ss.utf8 = strings.HasPrefix(fold(v[2]), "utf8") || fold(v[2]) == "binary"
 		ss.database = v[3]
 	})
 	var se *wire.ServerError

@@ -6,14 +6,16 @@ import (
 	"github.com/veildb/veildb/internal/sql/token"
 )
 
-// sets judges SET: listed session variables and user variables, to constants.
+// sets judges SET: listed session variables and user variables, to constants,
+// and character sets. What the server makes of them is read back before the next
+// statement is judged; see session.sync.
 func (r *reader) sets() *Refusal {
 	t := &r.text
-	if r.setsCharset() || r.setsIsolation() {
+	if r.setsIsolation() {
 		return nil
 	}
 	for i := 1; ; {
-		next, ref := r.setsVariable(i)
+		next, ref := r.setsOne(i)
 		if ref != nil {
 			return ref
 		}
@@ -27,31 +29,40 @@ func (r *reader) sets() *Refusal {
 	}
 }
 
-// setsCharset reports whether it is SET NAMES or SET CHARACTER SET to a
-// readable character set.
-func (r *reader) setsCharset() bool {
+// setsOne judges the item of a SET that begins at token i and returns the token
+// after it.
+func (r *reader) setsOne(i int) (int, *Refusal) {
+	if next, ok := r.setsCharset(i); ok {
+		return next, nil
+	}
+	return r.setsVariable(i)
+}
+
+// setsCharset reports whether NAMES or CHARACTER SET and a readable character
+// set begin at token i, and returns the token after it.
+func (r *reader) setsCharset(i int) (next int, ok bool) {
 	t := &r.text
-	i := 2
+	names := t.IsWord(i, "NAMES")
 	switch {
-	case t.IsWord(1, "NAMES"):
-	case t.IsWord(1, "CHARACTER") && t.IsWord(2, "SET"), t.IsWord(1, "CHAR") && t.IsWord(2, "SET"):
-		i = 3
-	case t.IsWord(1, "CHARSET"):
+	case names, t.IsWord(i, "CHARSET"):
+		i++
+	case (t.IsWord(i, "CHARACTER") || t.IsWord(i, "CHAR")) && t.IsWord(i+1, "SET"):
+		i += 2
 	default:
-		return false
+		return i, false
 	}
 	if i >= len(t.Tokens) || !readableCharsets[r.plain(i)] {
-		return false
+		return i, false
 	}
 	i++
-	if t.IsWord(1, "NAMES") && t.IsWord(i, "COLLATE") && i+1 < len(t.Tokens) {
+	if names && t.IsWord(i, "COLLATE") && i+1 < len(t.Tokens) {
 		charset, _, _ := strings.Cut(r.plain(i+1), "_")
 		if !readableCharsets[charset] {
-			return false
+			return i, false
 		}
 		i += 2
 	}
-	return i == len(t.Tokens)
+	return i, true
 }
 
 // plain is token i, a word or a simple string, folded.
@@ -110,12 +121,15 @@ func (r *reader) setsVariable(i int) (int, *Refusal) {
 }
 
 // constant judges the value of a variable: a literal, perhaps with a sign, a
-// word that is none of a function or column, or for sql_mode a concatenation of
-// strings and itself.
+// word that is none of a function or column, or for lists of words a
+// concatenation of strings and system variables.
 func (r *reader) constant(i int, variable string) (int, *Refusal) {
 	t := &r.text
-	if variable == "sql_mode" {
-		return r.modeExpression(i)
+	switch variable {
+	case "sql_mode":
+		return r.listExpression(i, nil)
+	case "session_track_system_variables":
+		return r.listExpression(i, readableVariables)
 	}
 	if t.IsSymbol(i, "-") || t.IsSymbol(i, "+") {
 		i++
@@ -129,12 +143,18 @@ func (r *reader) constant(i int, variable string) (int, *Refusal) {
 		return i, refuseSet
 	}
 	if strings.HasPrefix(variable, "character_set_") && !readableCharsets[r.plain(i)] {
-		return i, refuseSet
+		// NULL stands for results as they are stored, with metadata in UTF-8.
+		if variable != "character_set_results" || !t.IsWord(i, "NULL") {
+			return i, refuseSet
+		}
 	}
 	return i + 1, nil
 }
 
-func (r *reader) modeExpression(i int) (int, *Refusal) {
+// listExpression judges the value of a variable that is a list of words: strings
+// and system variables, concatenated or with replacements. Strings must consist of
+// the words listed, unless listed is nil.
+func (r *reader) listExpression(i int, listed map[string]bool) (int, *Refusal) {
 	t := &r.text
 	depth := 0
 	for ; i < len(t.Tokens); i++ {
@@ -149,6 +169,12 @@ func (r *reader) modeExpression(i int) (int, *Refusal) {
 		case t.IsSymbol(i, ",") && depth == 0:
 			return i, nil
 		case t.IsSymbol(i, "@@") && r.systemVariable(i) == nil:
+		case t.Tokens[i].Kind == token.String && listed != nil:
+			for _, w := range strings.Split(r.plain(i), ",") {
+				if w != "" && !listed[w] {
+					return i, refuseSet
+				}
+			}
 		case t.IsSymbol(i, ","), t.IsSymbol(i, "."), t.Tokens[i].Kind == token.String, t.Tokens[i].Kind == token.Word:
 		default:
 			return i, refuseSet
