@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -51,44 +52,72 @@ func parseStat(b []byte) (procStat, error) {
 // and the processes below it have used, those that have ended and been waited
 // for included. Living processes count to the nanosecond, ended ones to 10 ms.
 func TreeCPU(pid int) (float64, error) {
-	root, err := processCPU(pid)
-	if err != nil {
-		return 0, err
+	// The time of a process that ends while the tree is read is neither its
+	// own any more nor yet its parent's in what was read, or it is both. So the
+	// tree must be the same after the reading as before. One that never stands
+	// still is taken as it was read last.
+	const tries = 20
+	if _, err := readStat(pid); err != nil {
+		return 0, fmt.Errorf("read CPU time of process %d: %w", pid, err)
 	}
-	sum := root
-	for _, child := range treePIDs(pid) {
-		if child == pid {
-			continue
+	var sum float64
+	before := processTree(pid)
+	for range tries {
+		var err error
+		if sum, err = treeTime(before); err != nil {
+			return 0, err
 		}
-		if s, err := processCPU(child); err == nil { // it may have ended since
-			sum += s
+		after := processTree(pid)
+		if slices.Equal(before, after) {
+			break
+		}
+		before = after
+	}
+	return sum, nil
+}
+
+// treeTime adds up the time of the processes of a tree and of their ended
+// children. Only the first must be alive.
+func treeTime(tree []treeProcess) (float64, error) {
+	var sum float64
+	for i, p := range tree {
+		t, err := processCPU(p.pid)
+		switch {
+		case err == nil:
+			sum += t + float64(p.childrenTicks)/ticksPerSecond
+		case i == 0:
+			return 0, err
 		}
 	}
 	return sum, nil
 }
 
 // processCPU reads the process's CPU-time clock, whose identifier the kernel
-// derives from the process number (clock_getcpuclockid(3)), and adds the time
-// of ended children.
+// derives from the process number (clock_getcpuclockid(3)).
 func processCPU(pid int) (float64, error) {
-	st, err := readStat(pid)
-	if err != nil {
-		return 0, fmt.Errorf("read CPU time of process %d: %w", pid, err)
-	}
 	const schedClock = 2
 	var ts unix.Timespec
 	if err := unix.ClockGettime(int32(^pid)<<3|schedClock, &ts); err != nil {
 		return 0, fmt.Errorf("read CPU time of process %d: %w", pid, err)
 	}
-	return float64(ts.Nano())/1e9 + float64(st.childrenTicks)/ticksPerSecond, nil
+	return float64(ts.Nano()) / 1e9, nil
 }
 
-// treePIDs is pid and every living process below it, parents first.
-func treePIDs(pid int) []int {
+// A treeProcess is a process of a tree. Two readings of a tree between which a
+// process ended or began differ.
+type treeProcess struct {
+	pid           int
+	childrenTicks uint64
+}
+
+// processTree is pid, whether it lives or not, and every living process below
+// it, parents first.
+func processTree(pid int) []treeProcess {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
-		return []int{pid}
+		return []treeProcess{{pid: pid}}
 	}
+	ticks := map[int]uint64{}
 	children := map[int][]int{}
 	for _, e := range entries {
 		n, err := strconv.Atoi(e.Name())
@@ -96,12 +125,24 @@ func treePIDs(pid int) []int {
 			continue
 		}
 		if st, err := readStat(n); err == nil {
+			ticks[n] = st.childrenTicks
 			children[st.ppid] = append(children[st.ppid], n)
 		}
 	}
-	tree := []int{pid}
+	tree := []treeProcess{{pid, ticks[pid]}}
 	for i := 0; i < len(tree); i++ {
-		tree = append(tree, children[tree[i]]...)
+		for _, c := range children[tree[i].pid] {
+			tree = append(tree, treeProcess{c, ticks[c]})
+		}
 	}
 	return tree
+}
+
+// treePIDs is the processes of processTree.
+func treePIDs(pid int) []int {
+	var pids []int
+	for _, p := range processTree(pid) {
+		pids = append(pids, p.pid)
+	}
+	return pids
 }

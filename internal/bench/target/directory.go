@@ -9,6 +9,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -34,7 +35,7 @@ const maxSocketPath = 107
 //	server.log          what the server printed
 //	data/               its data (or Config.DataDir)
 //	run/                socket and pid file
-//	tmp/                its temporary files
+//	tmp/                its temporary files (or Config.TmpDir)
 type directory struct {
 	root, data, run, tmp, log string
 
@@ -78,6 +79,11 @@ func openDirectory(cfg Config, inst Install, eng engine) (_ *directory, err erro
 	d.log = filepath.Join(d.root, "server.log")
 	if cfg.DataDir != "" {
 		if d.data, err = filepath.Abs(cfg.DataDir); err != nil {
+			return nil, err
+		}
+	}
+	if cfg.TmpDir != "" {
+		if d.tmp, err = filepath.Abs(cfg.TmpDir); err != nil {
 			return nil, err
 		}
 	}
@@ -152,7 +158,7 @@ func (d *directory) checkOurs(engineName string) error {
 			return err
 		}
 		for _, e := range entries {
-			if e.Name() != lockName && e.Name() != "lost+found" && filepath.Join(dir, e.Name()) != d.data {
+			if e.Name() != lockName && e.Name() != "lost+found" && !inside(filepath.Join(dir, e.Name()), d.data) {
 				return fmt.Errorf("open %s: %w, such as %q", dir, ErrForeignDir, e.Name())
 			}
 		}
@@ -212,14 +218,17 @@ func (d *directory) give(path string) error {
 	return nil
 }
 
-// dataName is the data directory as the marker has it: by its name inside the
-// directory, which may then be moved, or by its path elsewhere.
+// dataName is the data directory as the marker has it: by its path inside the
+// directory, which may then be moved, or by its whole path elsewhere.
 func (d *directory) dataName() string {
-	if filepath.Dir(d.data) == d.root {
-		return filepath.Base(d.data)
+	if inside(d.root, d.data) {
+		return strings.TrimPrefix(d.data, d.root+"/")
 	}
 	return d.data
 }
+
+// inside reports whether path is dir or lies in it.
+func inside(dir, path string) bool { return path == dir || strings.HasPrefix(path, dir+"/") }
 
 func (d *directory) initialised() bool { return !d.fresh }
 

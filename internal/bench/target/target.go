@@ -59,6 +59,9 @@ type Config struct {
 	// DataDir is where the data goes when it should not be Dir/data, for
 	// instance on an encrypted mount. It must be empty at first.
 	DataDir string
+	// TmpDir is where the server's temporary files go when that should not
+	// be Dir/tmp.
+	TmpDir string
 	// Database is created with the data. Empty: "veildb".
 	Database string
 	// Settings are server settings, such as innodb_buffer_pool_size or
