@@ -19,8 +19,9 @@ import (
 //	                                  or cannot be judged
 //	engines that reach elsewhere      as a whole (MERGE, FEDERATED, ...)
 type access struct {
-	cat  *Catalog
-	view *policy.View
+	cat    *Catalog
+	server schema.Server // of cat
+	view   *policy.View
 	// tables holds those with something protected, by Catalog.key.
 	tables map[TableName]*guarded
 	// names holds the folded names of those tables: a statement with such a
@@ -52,7 +53,7 @@ const derived = "(derived)"
 var plainEngines = []string{"innodb", "myisam", "aria", "memory", "csv", "archive", "rocksdb", "columnstore", "blackhole", "sequence"}
 
 func newAccess(cat *Catalog, view *policy.View) *access {
-	a := &access{cat: cat, view: view, tables: map[TableName]*guarded{}, names: map[string]policy.Decision{}}
+	a := &access{cat: cat, server: schema.ParseServer(cat.Version), view: view, tables: map[TableName]*guarded{}, names: map[string]policy.Decision{}}
 	for key, t := range cat.Tables {
 		for _, c := range t.Columns {
 			d := view.Decide(schema.Column{Database: t.Database, Table: t.Table, Column: c.Name})

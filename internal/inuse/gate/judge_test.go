@@ -16,7 +16,7 @@ func testCatalog() *Catalog {
 		}
 		return out
 	}
-	cat := &Catalog{Tables: map[TableName]*Table{}, Routines: map[string]bool{"regexp_like": true}}
+	cat := &Catalog{Version: "10.11.19-MariaDB", Tables: map[TableName]*Table{}, Routines: map[string]bool{"regexp_like": true}}
 	for _, t := range []Table{
 		{TableName: TableName{"hr", "employee"}, Engine: "InnoDB", Columns: append(columns("id", "name", "ssn", "salary"), TableColumn{"copy", "concat(`ssn`,'') "})},
 		{TableName: TableName{"hr", "log"}, Engine: "InnoDB", Columns: columns("id", "msg")},
@@ -119,7 +119,10 @@ func TestJudge(t *testing.T) {
 		{"SELECT id FROM log PROCEDURE ANALYSE()", "procedure"},
 		{"SELECT {fn ABS(1)}", "braces"},
 		{"SELECT 1; SELECT 2", "multi-statement"},
-		{"SELECT /*! 1 */ 2", "unreadable"},
+		{"SELECT /*! 1 */ 2", ok},
+		{"SELECT name /*!80000 '*/ FROM employee -- ' */", touches}, // MariaDB takes that for MySQL's
+		{"SELECT name /*!50000 '*/ FROM employee -- ' */", ok},      // and runs that: a string
+		{"SELECT 1 /*!50000 ; SELECT ssn FROM employee */", "multi-statement"},
 		{"/*!40101 SET NAMES utf8mb4 */", ok},
 		{"EXPLAIN SELECT 1", "statement-class"},
 		{"(VALUES (1))", "statement-class"},

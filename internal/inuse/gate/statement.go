@@ -49,16 +49,16 @@ type reader struct {
 // judge says how to run a statement, or why not to.
 func (r *reader) judge(sql []byte) (verdict, *Refusal) {
 	r.v, r.ctes, r.wrote = verdict{}, nil, r.wrote[:0]
-	if err := r.text.Scan(token.Unwrap(sql), r.mode); err != nil {
+	mode := r.mode
+	mode.MariaDB, mode.Version = r.server.MariaDB, r.server.Version
+	if err := r.text.Scan(sql, mode); err != nil {
 		return r.v, &Refusal{refuseLex.Rule, refuseLex.Reason + ": " + err.Error()}
 	}
-	if n := len(r.text.Tokens); n > 0 && r.text.IsSymbol(n-1, ";") {
-		r.text.Tokens = r.text.Tokens[:n-1]
-	}
+	r.text.Trim()
 	if ref := r.classify(); ref != nil {
 		return r.v, ref
 	}
-	r.v.sql = r.text.Forward()
+	r.v.sql = r.text.SQL
 	return r.v, nil
 }
 

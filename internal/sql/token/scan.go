@@ -1,6 +1,7 @@
 package token
 
 import (
+	"bytes"
 	"unicode"
 	"unicode/utf8"
 )
@@ -10,6 +11,7 @@ type scanner struct {
 	b    []byte
 	at   int
 	mode Mode
+	open bool // an executed comment has begun and not ended
 }
 
 func (s *scanner) peek(n int) byte {
@@ -24,6 +26,9 @@ func (s *scanner) emit(k Kind, start int) {
 }
 
 func (s *scanner) run() error {
+	if bytes.IndexByte(s.b, 0) >= 0 {
+		return ErrByte
+	}
 	if !s.mode.SingleByte && !utf8.Valid(s.b) {
 		return ErrEncoding
 	}
@@ -34,6 +39,9 @@ func (s *scanner) run() error {
 		if err := s.next(); err != nil {
 			return err
 		}
+	}
+	if s.open {
+		return ErrUnterminated
 	}
 	return nil
 }
@@ -46,14 +54,15 @@ func (s *scanner) next() error {
 	case c == '#':
 		s.lineComment()
 	case c == '-' && s.peek(1) == '-':
-		if s.at+2 < len(s.b) && !isSpace(s.b[s.at+2]) {
-			return ErrDash
-		}
-		s.lineComment()
+		return s.dashes()
 	case c == '/' && s.peek(1) == '*':
 		return s.comment()
 	case c == '*' && s.peek(1) == '/':
-		return ErrExecutable // the end of a comment nobody began
+		if !s.open {
+			return ErrExecutable // the end of a comment nobody began
+		}
+		s.open = false
+		s.blank(s.at, s.at+2)
 	case c == '\'' || c == '"' && !s.mode.ANSIQuotes:
 		return s.quoted(String, c, !s.mode.NoBackslash)
 	case c == '`' || c == '"':
@@ -76,27 +85,96 @@ func (s *scanner) next() error {
 	return nil
 }
 
-func (s *scanner) lineComment() {
-	start := s.at
-	for s.at < len(s.b) && s.b[s.at] != '\n' {
-		s.at++
-	}
-	s.t.comments = append(s.t.comments, Token{0, start, s.at})
+// blank notes that bytes are to become a blank, and goes on after them.
+func (s *scanner) blank(start, end int) {
+	s.t.edits = append(s.t.edits, edit{start, end})
+	s.at = end
 }
 
-func (s *scanner) comment() error {
-	start := s.at
-	if s.peek(2) == '!' || s.peek(2) == 'M' && s.peek(3) == '!' {
-		return ErrExecutable
+// dashes reads "--": a comment if a blank or the end follows, and otherwise two
+// operators, which a blank keeps apart for readers that are less exact.
+func (s *scanner) dashes() error {
+	switch c := s.peek(2); {
+	case s.at+2 == len(s.b) || isSpace(c):
+		s.lineComment()
+	case c < ' ' || c == 0x7f:
+		return ErrDash // a comment too, for some
+	default:
+		s.at++
+		s.emit(Symbol, s.at-1)
+		s.blank(s.at, s.at)
 	}
-	for s.at += 2; s.at+1 < len(s.b); s.at++ {
-		if s.b[s.at] == '*' && s.b[s.at+1] == '/' {
-			s.at += 2
-			s.t.comments = append(s.t.comments, Token{0, start, s.at})
+	return nil
+}
+
+func (s *scanner) lineComment() {
+	end := bytes.IndexByte(s.b[s.at:], '\n')
+	if end < 0 {
+		end = len(s.b) - s.at
+	}
+	s.blank(s.at, s.at+end)
+}
+
+// comment reads a comment that begins with "/*". Those within others are read
+// differently by servers, and refused.
+func (s *scanner) comment() error {
+	body := s.at + 2
+	mark := body
+	if s.peek(2) == 'M' && s.peek(3) == '!' {
+		mark++
+	}
+	if mark < len(s.b) && s.b[mark] == '!' {
+		run, digits, err := s.executed(mark > body, s.b[mark+1:])
+		if err != nil {
+			return err
+		}
+		if body = mark + 1; run {
+			s.open = true
+			s.blank(s.at, body+digits)
 			return nil
 		}
+	} else {
+		mark = -1
 	}
-	return ErrUnterminated
+	n := bytes.Index(s.b[body:], []byte("*/"))
+	if n < 0 {
+		return ErrUnterminated
+	}
+	if mark >= 0 && bytes.Contains(s.b[body:body+n+1], []byte("/*")) {
+		return ErrExecutable
+	}
+	s.blank(s.at, body+n+2)
+	return nil
+}
+
+// Versions in a comment from which, and to which, MariaDB takes it as meant for
+// MySQL.
+const mysqlFrom, mysqlTo = 50700, 99999
+
+// executed reports whether the server runs what is in a comment, whose text
+// begins with rest, and how many digits of a version come first. own: it is one
+// of MariaDB's own, /*M!.
+func (s *scanner) executed(own bool, rest []byte) (run bool, digits int, err error) {
+	version := 0
+	for digits < len(rest) && digits < 7 && isDigit(rest[digits]) {
+		if digits < 6 {
+			version = version*10 + int(rest[digits]-'0')
+		}
+		digits++
+	}
+	switch {
+	case s.mode.Version == 0 || s.open:
+		return false, 0, ErrExecutable
+	case own && !s.mode.MariaDB:
+		return false, 0, nil
+	case digits == 7 || digits == 6 && !s.mode.MariaDB:
+		return false, 0, ErrExecutable
+	case digits < 5: // belong to the text, which every version runs
+		return true, 0, nil
+	case version > s.mode.Version:
+		return false, 0, nil
+	}
+	return !s.mode.MariaDB || own || version < mysqlFrom || version > mysqlTo, digits, nil
 }
 
 // quoted reads a string or a name up to its quote; two of them stand for one.
@@ -104,7 +182,7 @@ func (s *scanner) quoted(k Kind, q byte, backslash bool) error {
 	start := s.at
 	for s.at++; s.at < len(s.b); s.at++ {
 		switch c := s.b[s.at]; {
-		case c == 0, k == Quoted && c >= utf8.RuneSelf && s.mode.SingleByte:
+		case k == Quoted && (c >= utf8.RuneSelf && s.mode.SingleByte || c >= beyondBMP):
 			return ErrByte
 		case c == '\\' && backslash:
 			s.at++
@@ -144,8 +222,8 @@ func (s *scanner) number() error {
 	if s.b[start] == '.' && s.afterName() {
 		return ErrNumber
 	}
-	if c := upper(s.peek(1)); s.b[start] == '0' && (c == 'X' || c == 'B') {
-		for s.at += 2; isHex(s.peek(0)); s.at++ {
+	if c := s.peek(1); s.b[start] == '0' && (c == 'x' || c == 'b') { // X and B begin a name
+		for s.at += 2; c == 'x' && isHex(s.peek(0)) || s.peek(0) == '0' || s.peek(0) == '1'; s.at++ {
 		}
 		if s.at == start+2 {
 			return ErrNumber
@@ -196,7 +274,7 @@ func (s *scanner) word() error {
 			return ErrByte
 		}
 		r, n := utf8.DecodeRune(s.b[s.at:])
-		if !unicode.In(r, unicode.L, unicode.N, unicode.M) {
+		if s.b[s.at] >= beyondBMP || !unicode.In(r, unicode.L, unicode.N, unicode.M) {
 			return ErrByte
 		}
 		s.at += n
@@ -223,6 +301,10 @@ func (s *scanner) symbol() error {
 	s.emit(Symbol, start)
 	return nil
 }
+
+// beyondBMP is the first byte of characters that names cannot have: servers keep
+// names in three bytes a character.
+const beyondBMP = 0xf0
 
 func isSpace(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }

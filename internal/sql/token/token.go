@@ -1,11 +1,12 @@
-// Package token splits one SQL statement of the MySQL dialects into tokens, or
-// refuses it.
+// Package token splits SQL of the MySQL dialects into tokens and writes it
+// down in one form that all readers split alike, or refuses it.
 //
-// It is for programs that must see a statement as the server will. What two
-// servers, or two settings of one, would read differently is refused instead
-// of being decided: executable comments, invalid encoding, "--" without a
-// blank after it, numbers that run into letters, bytes that begin no token.
-// What is accepted splits the same way everywhere.
+// It is for programs that must see a statement as the server will, and hand
+// both the server and a parser the same bytes: the canonical text. That has no
+// comments. Those a server executes are replaced by what is in them if this
+// server does, which its product and version decide, and dropped if not. What
+// else two readers could split differently is refused: invalid encoding,
+// numbers that run into letters, bytes that begin no token.
 //
 // Sources: MySQL reference manual, "Language Structure"; MariaDB knowledge
 // base, "SQL Language Structure"; and the behaviour of MariaDB 10.11.
@@ -21,7 +22,7 @@ var (
 	ErrEncoding     = refusal("text is not valid in the connection's character set")
 	ErrByte         = refusal("byte that begins no token")
 	ErrNumber       = refusal("number that runs into another token")
-	ErrDash         = refusal(`"--" without a blank after it`)
+	ErrDash         = refusal(`"--" before a control character`)
 	ErrTooLong      = refusal("too many tokens")
 )
 
@@ -52,44 +53,73 @@ type Token struct {
 	Start, End int
 }
 
-// A Mode is how the session's settings make the server read.
+// A Mode is how a session's server reads: its product, and settings.
 type Mode struct {
-	NoBackslash bool // sql_mode NO_BACKSLASH_ESCAPES: \ is an ordinary character
-	ANSIQuotes  bool // sql_mode ANSI_QUOTES: "x" is a name
+	NoBackslash   bool // sql_mode NO_BACKSLASH_ESCAPES: \ is an ordinary character
+	ANSIQuotes    bool // sql_mode ANSI_QUOTES: "x" is a name
+	PipesAsConcat bool // sql_mode PIPES_AS_CONCAT; splits nothing differently
+	IgnoreSpace   bool // sql_mode IGNORE_SPACE; likewise
+	HighNot       bool // sql_mode HIGH_NOT_PRECEDENCE; likewise
 	// SingleByte: the client's character set is latin1, ascii or binary.
 	// Otherwise it is utf8 or utf8mb4; no other can be read.
 	SingleByte bool
+	// MariaDB and Version, such as 101103 for 10.11.3, decide which comments
+	// are executed. With Version 0 those are refused.
+	MariaDB bool
+	Version int
 }
 
 // A Text is a statement and its tokens. Its memory is reused by Scan.
 type Text struct {
-	SQL    []byte // as given to Scan, which keeps a view
+	SQL    []byte // the canonical text; what was given to Scan if that is canonical
 	Tokens []Token
 
-	comments []Token // spans of comments
+	edits []edit
+	buf   []byte // SQL, if it is not what was given
 }
 
-// Scan splits sql. It returns one of the errors above if it cannot.
+// An edit puts a blank in place of bytes of the text, or between two.
+type edit struct{ start, end int }
+
+// Scan splits sql, which may be kept as the Text's SQL. It returns one of the
+// errors above if it cannot.
 func (t *Text) Scan(sql []byte, mode Mode) error {
-	t.SQL, t.Tokens, t.comments = sql, t.Tokens[:0], t.comments[:0]
+	t.SQL, t.Tokens, t.edits = sql, t.Tokens[:0], t.edits[:0]
 	s := scanner{t: t, b: sql, mode: mode}
-	return s.run()
+	if err := s.run(); err != nil {
+		return err
+	}
+	if len(t.edits) > 0 {
+		t.rewrite()
+	}
+	return nil
 }
 
-// Forward returns the statement with a blank in place of every comment, so
-// that a server cannot read a comment as anything else. It is SQL itself if
-// there is none.
-func (t *Text) Forward() []byte {
-	if len(t.comments) == 0 {
-		return t.SQL
+// rewrite makes the edits.
+func (t *Text) rewrite() {
+	out, at, next := t.buf[:0], 0, 0
+	for _, e := range t.edits {
+		for shift := len(out) - at; next < len(t.Tokens) && t.Tokens[next].Start < e.start; next++ {
+			t.Tokens[next].Start += shift
+			t.Tokens[next].End += shift
+		}
+		out = append(append(out, t.SQL[at:e.start]...), ' ')
+		at = e.end
 	}
-	out := make([]byte, 0, len(t.SQL))
-	at := 0
-	for _, c := range t.comments {
-		out = append(append(out, t.SQL[at:c.Start]...), ' ')
-		at = c.End
+	for shift := len(out) - at; next < len(t.Tokens); next++ {
+		t.Tokens[next].Start += shift
+		t.Tokens[next].End += shift
 	}
-	return append(out, t.SQL[at:]...)
+	t.buf = append(out, t.SQL[at:]...)
+	t.SQL = t.buf
+}
+
+// Trim drops a semicolon that ends the statement.
+func (t *Text) Trim() {
+	if n := len(t.Tokens); n > 0 && t.IsSymbol(n-1, ";") {
+		t.SQL = t.SQL[:t.Tokens[n-1].Start]
+		t.Tokens = t.Tokens[:n-1]
+	}
 }
 
 // Bytes returns token i as it is written.
@@ -145,44 +175,4 @@ func upper(c byte) byte {
 		return c - 'a' + 'A'
 	}
 	return c
-}
-
-// Unwrap returns the statement inside a comment that is a whole statement, as
-// dump files and drivers send it: /*!40101 SET NAMES utf8 */. Versions below
-// 50700 are in every server that speaks the protocol, so all of them run it.
-// Anything else comes back as it is.
-func Unwrap(sql []byte) []byte {
-	b := trim(sql)
-	if n := len(b); n > 0 && b[n-1] == ';' {
-		b = trim(b[:n-1])
-	}
-	const open, digits = "/*!", 5
-	if len(b) < len(open)+digits+3 || string(b[:len(open)]) != open || string(b[len(b)-2:]) != "*/" {
-		return sql
-	}
-	version, body := b[len(open):len(open)+digits], b[len(open)+digits:len(b)-2]
-	for _, c := range version {
-		if !isDigit(c) {
-			return sql
-		}
-	}
-	if string(version) < "40000" || string(version) >= "50700" || !isSpace(body[0]) {
-		return sql
-	}
-	for i := 1; i < len(body); i++ {
-		if body[i-1] == '/' && body[i] == '*' || body[i-1] == '*' && body[i] == '/' {
-			return sql
-		}
-	}
-	return body
-}
-
-func trim(b []byte) []byte {
-	for len(b) > 0 && isSpace(b[0]) {
-		b = b[1:]
-	}
-	for len(b) > 0 && isSpace(b[len(b)-1]) {
-		b = b[:len(b)-1]
-	}
-	return b
 }

@@ -22,6 +22,7 @@ func shape(t *token.Text) string {
 }
 
 func TestScan(t *testing.T) {
+	maria, mysql8 := token.Mode{MariaDB: true, Version: 101119}, token.Mode{Version: 80036}
 	ansi, noBackslash, single := token.Mode{ANSIQuotes: true}, token.Mode{NoBackslash: true}, token.Mode{SingleByte: true}
 	for _, c := range []struct {
 		name, sql string
@@ -51,9 +52,22 @@ func TestScan(t *testing.T) {
 		{name: "end of a comment", sql: "a */ b", err: token.ErrExecutable},
 		{name: "unterminated comment", sql: "a /* b", err: token.ErrUnterminated},
 		{name: "comment that only looks ended", sql: "a /*/ b", err: token.ErrUnterminated},
-		{name: "two minus signs", sql: "a--1", err: token.ErrDash},
+		{name: "two minus signs", sql: "a--1---b", want: "wa - - n1 - - - wb"},
 		{name: "two minus signs and a control byte", sql: "a --\x01 b", err: token.ErrDash},
-		{name: "two minus signs and a no-break space", sql: "a --\u00a0b", err: token.ErrDash},
+		{name: "two minus signs and a no-break space", sql: "a --\u00a0b", err: token.ErrByte},
+		{name: "comment with an executable one in it", sql: "a /*!99999 /* b */ c */", mode: maria, err: token.ErrExecutable},
+		{name: "executable one in another", sql: "a /*! b /*! c */ d */", mode: maria, err: token.ErrExecutable},
+		{name: "comment in an executed one", sql: "a /*! b /* c */ d # */\n */ e", mode: maria, want: "wa wb wd we"},
+		{name: "executed one without an end", sql: "a /*! b", mode: maria, err: token.ErrUnterminated},
+		{name: "executed one with an end in a string", sql: "a /*! '*/' */ b", mode: maria, want: "wa s'*/' wb"},
+		{name: "seven digits", sql: "a /*!1011001 b */", mode: maria, err: token.ErrExecutable},
+		{name: "six digits in MySQL", sql: "a /*!080000 b */", mode: mysql8, err: token.ErrExecutable},
+		{name: "zero byte after a backslash", sql: "'\\\x00'", err: token.ErrByte},
+		{name: "capital X is no number", sql: "0X41", err: token.ErrNumber},
+		{name: "digits that are not binary", sql: "0b12", err: token.ErrNumber},
+		{name: "character beyond three bytes in a name", sql: "`\U0001f600`", err: token.ErrByte},
+		{name: "letter beyond three bytes", sql: "\U0001d41a", err: token.ErrByte},
+		{name: "character beyond three bytes in a string", sql: "'\U0001f600'", want: "s'\U0001f600'"},
 		{name: "letters beyond ASCII", sql: "größe", want: "wgröße"},
 		{name: "no-break space", sql: "a\u00a0b", err: token.ErrByte},
 		{name: "invalid UTF-8", sql: "'\xbf\x5c'", err: token.ErrEncoding},
@@ -85,18 +99,63 @@ func TestScan(t *testing.T) {
 	}
 }
 
-func TestForward(t *testing.T) {
+func TestCanonical(t *testing.T) {
 	for sql, want := range map[string]string{
 		"SELECT 1":                 "SELECT 1",
 		"SELECT/**/1":              "SELECT 1",
 		"SELECT '/**/' -- x\n, 2#": "SELECT '/**/'  \n, 2 ",
+		"SELECT 5--2 /*x*/ , a":    "SELECT 5- -2   , a",
+		"a; ":                      "a",
 	} {
 		var text token.Text
 		if err := text.Scan([]byte(sql), token.Mode{}); err != nil {
 			t.Fatal(err)
 		}
-		if got := string(text.Forward()); got != want {
-			t.Errorf("%q is forwarded as %q, want %q", sql, got, want)
+		if text.Trim(); string(text.SQL) != want {
+			t.Errorf("%q becomes %q, want %q", sql, text.SQL, want)
+		}
+	}
+}
+
+// TestExecuted: what servers do with the comments they may execute; for MariaDB
+// 10.11 as observed.
+func TestExecuted(t *testing.T) {
+	maria, mysql8 := token.Mode{MariaDB: true, Version: 101119}, token.Mode{Version: 80036}
+	for _, c := range []struct {
+		sql          string
+		maria, mysql bool
+	}{
+		{"/*! 1 */", true, true},
+		{"/*!40101 1 */", true, true},
+		{"/*!50699 1 */", true, true},
+		{"/*!50700 1 */", false, true},
+		{"/*!80036 1 */", false, true},
+		{"/*!80037 1 */", false, false},
+		{"/*!99999 1 */", false, false},
+		{"/*M! 1 */", true, false},
+		{"/*M!80000 1 */", true, false},
+		{"/*M!101119 1 */", true, false},
+		{"/*M!101120 1 */", false, false},
+		{"/*T! 1 */", false, false},
+		{"/*+ 1 */", false, false},
+	} {
+		for _, m := range []struct {
+			mode token.Mode
+			want bool
+		}{{maria, c.maria}, {mysql8, c.mysql}} {
+			var text token.Text
+			if err := text.Scan([]byte(c.sql), m.mode); err != nil {
+				t.Fatal(c.sql, err)
+			}
+			if got := len(text.Tokens) == 1; got != m.want {
+				t.Errorf("%s in %+v: executed is %v", c.sql, m.mode, got)
+			}
+		}
+	}
+	for sql, want := range map[string]string{"/*!101100 1 */": "n1", "/*!101200 1 */": "", "/*!1234 */": "n1234", "/*!40101SET*/ x": "wSET wx"} {
+		var text token.Text
+		if err := text.Scan([]byte(sql), maria); err != nil || shape(&text) != want {
+			t.Errorf("%s becomes %q, %v; want %q", sql, shape(&text), err, want)
 		}
 	}
 }
@@ -111,59 +170,39 @@ func TestName(t *testing.T) {
 	}
 }
 
-func TestUnwrap(t *testing.T) {
-	for sql, want := range map[string]string{
-		"/*!40101 SET NAMES utf8 */":      " SET NAMES utf8 ",
-		" /*!40101 SET NAMES utf8 */ ; ":  " SET NAMES utf8 ",
-		"/*!50700 SET a=1 */":             "", // MariaDB leaves it out
-		"/*!39999 SET a=1 */":             "",
-		"/*!401011 SET a=1 */":            "", // six digits
-		"/*!40101SET a=1 */":              "",
-		"/*! SET a=1 */":                  "",
-		"/*!40101 SET a=1 /* */":          "",
-		"/*!40101 SET a=1 */ /*!40101 */": "",
-		"/*M!40101 SET a=1 */":            "",
-		"SELECT 1":                        "",
-		"/*!40101 */":                     " ",
-	} {
-		if want == "" {
-			want = sql
-		}
-		if got := string(token.Unwrap([]byte(sql))); got != want {
-			t.Errorf("%q becomes %q, want %q", sql, got, want)
-		}
-	}
-}
-
 // FuzzScan checks what holds for every statement that is accepted: the tokens
-// are in order and cover all that is not blank or comment, and the text that is
-// forwarded splits into the same tokens.
+// are in order and cover all that is not blank, and the canonical text is its
+// own canonical text, whatever the product.
 func FuzzScan(f *testing.F) {
 	for _, s := range []string{
-		"SELECT `a`.b, 'c\\'', \"d\", 0x1F, 1.5e3, @x := @@y FROM t -- c\n", "/*!40101 SET NAMES utf8 */", "a /*M! b */", "'\\", "größe \xff", "x'4a' b'1' \\N .5",
+		"SELECT `a`.b, 'c\\'', \"d\", 0x1F, 1.5e3, @x := @@y FROM t -- c\n", "/*!40101 SET NAMES utf8 */", "a /*M! b */", "'\\", "größe \xff", "x'4a' b'1' \\N .5", "5--2 /*!50700 x */ /*/**/",
 	} {
 		f.Add([]byte(s), byte(0))
 	}
 	f.Fuzz(func(t *testing.T, sql []byte, m byte) {
-		mode := token.Mode{NoBackslash: m&1 != 0, ANSIQuotes: m&2 != 0, SingleByte: m&4 != 0}
+		mode := token.Mode{NoBackslash: m&1 != 0, ANSIQuotes: m&2 != 0, SingleByte: m&4 != 0, MariaDB: m&8 != 0}
+		if m&16 != 0 {
+			mode.Version = 101119
+		}
 		var a, b token.Text
-		if a.Scan(token.Unwrap(sql), mode) != nil {
+		if a.Scan(sql, mode) != nil {
 			return
 		}
 		at := 0
 		for i, tok := range a.Tokens {
-			if tok.Start < at || tok.End <= tok.Start || tok.End > len(a.SQL) {
+			if tok.Start < at || tok.End <= tok.Start || tok.End > len(a.SQL) || len(bytes.TrimSpace(a.SQL[at:tok.Start])) > 0 {
 				t.Fatalf("token %d is %v after %d", i, tok, at)
 			}
 			at = tok.End
 		}
-		if !mode.SingleByte && !utf8.Valid(a.SQL) || bytes.IndexByte(a.Forward(), 0) >= 0 {
+		if len(bytes.TrimSpace(a.SQL[at:])) > 0 || !mode.SingleByte && !utf8.Valid(a.SQL) || bytes.IndexByte(a.SQL, 0) >= 0 {
 			t.Fatal("accepted what no server can read")
 		}
-		if err := b.Scan(a.Forward(), mode); err != nil {
-			t.Fatalf("%q is forwarded as %q, which is refused: %v", sql, a.Forward(), err)
+		mode.MariaDB, mode.Version = !mode.MariaDB, 0
+		if err := b.Scan(a.SQL, mode); err != nil {
+			t.Fatalf("%q becomes %q, which is refused: %v", sql, a.SQL, err)
 		}
-		if shape(&a) != shape(&b) || len(b.Forward()) != len(b.SQL) {
+		if shape(&a) != shape(&b) || !bytes.Equal(a.SQL, b.SQL) {
 			t.Fatalf("%q and %q differ", shape(&a), shape(&b))
 		}
 	})
