@@ -23,6 +23,7 @@ type Opener struct {
 	recent [4]cellKey // the cell keys used last
 	next   int
 	buf    []byte
+	plain  []byte
 	aad    []byte
 }
 
@@ -48,6 +49,7 @@ func (o *Opener) Close() {
 		o.key.Close()
 		o.recent = [4]cellKey{}
 		clear(o.buf[:cap(o.buf)])
+		clear(o.plain[:cap(o.plain)])
 		o.key = nil
 	}
 }
@@ -85,8 +87,9 @@ func (o *Opener) cellKey(c *cell) (*cellKey, error) {
 // type byte with it. Restore turns both into the value of a row. bin says
 // whether the cell came in a row of the binary protocol.
 //
-// Where the ends agreed on Layout65, only cells of that layout, of that column
-// and connection open. Errors: ErrNotCell, ErrTampered, ErrWeak,
+// Where the ends agreed on Layout65, only cells of that layout open, and only in
+// the connection they are for and as the column they are of: its place, its type
+// and, for an integer, whether it is UNSIGNED. Errors: ErrNotCell, ErrTampered, ErrWeak,
 // ErrUnsupported, ErrClosed. On an error nothing is returned: a caller that
 // must tell cells from ordinary strings, as with servers that do not mark
 // columns, does so by ErrNotCell.
@@ -137,6 +140,29 @@ func (o *Opener) Open(dst []byte, c *Column, bin bool, text []byte) (typ byte, o
 	return cell.typ, out[:n], nil
 }
 
+// OpenValue appends the value of the cell with that text to dst, as a row of
+// column c has it without its length prefix, and returns the type byte of the
+// cell with it. It is Open and Restore, in one step where nothing is to be
+// restored. Errors: those of Open, and ErrValue.
+func (o *Opener) OpenValue(dst []byte, c *Column, bin bool, text []byte) (typ byte, out []byte, err error) {
+	if o.layout == Layout65 {
+		typ, out, err = o.Open(dst, c, bin, text)
+		if err == nil && bin && !fits(typ, len(out)-len(dst)) {
+			return 0, nil, errType(typ, c.typ)
+		}
+		return typ, out, err
+	}
+	typ, plain, err := o.Open(o.plain[:0], c, bin, text)
+	if err != nil {
+		return 0, nil, err
+	}
+	if cap(plain) <= keepBuffer {
+		o.plain = plain
+	}
+	out, err = Restore(dst, c, bin, typ, plain)
+	return typ, out, err
+}
+
 // openBody opens IV || tag || ciphertext, appending to dst. The tag is moved
 // behind the ciphertext, into whatever follows body in memory that is ours.
 func openBody(dst []byte, gcm cipher.AEAD, body, aad []byte) ([]byte, bool) {
@@ -155,7 +181,8 @@ func (o *Opener) open65(dst []byte, c *Column, bin bool, cell *cell, key *cellKe
 	if !good {
 		return 0, nil, ErrTampered
 	}
-	if cell.keyID != o.keyID || (cell.flags&flagBinary != 0) != bin {
+	unsigned := cell.flags&flagUnsigned != 0
+	if cell.keyID != o.keyID || (cell.flags&flagBinary != 0) != bin || cell.typ != c.typ || isInteger(c.typ) && unsigned != c.unsigned {
 		clear(out[len(dst):])
 		return 0, nil, ErrTampered
 	}

@@ -1,7 +1,6 @@
 package sidecar
 
 import (
-	"encoding/base64"
 	"errors"
 	"fmt"
 
@@ -14,10 +13,19 @@ const keepBuffer = 256 << 10
 
 // An answer is the state of the one being relayed, and memory for the next.
 type answer struct {
+	cmd  wire.Command
+	id   uint32 // of the statement the command is about
 	resp wire.Response
-	defs definitions
-	col  wire.Column
 	set  *resultSet // the result whose rows come
+	// refused: an error has gone out in place of what is left of the answer,
+	// which settle drops.
+	refused bool
+	infile  bool // the application is to send a file
+
+	defs  definitions
+	col   wire.Column
+	heads heads
+	head  *head // being noted, or nil
 
 	// What came before the first row is held back until it is known that all
 	// of it can go to the application: payloads, one after the other.
@@ -25,22 +33,27 @@ type answer struct {
 	ends []int
 
 	fields []wire.Field
-	values [][]byte
-	plain  []byte
-	arena  []byte
 	row    []byte
 }
 
 // A resultSet is the columns of a result.
 type resultSet struct {
-	in, out []wire.Type
-	cells   []*definition // nil for a column without cells
-	any     bool
+	in    []wire.Type
+	cells []*definition // nil for a column without cells
+	cols  []int         // the columns with cells
+	kept  bool          // for cursors or results to come: never changes again
 }
 
-func (r *resultSet) reset() {
-	r.in, r.out, r.cells, r.any = r.in[:0], r.out[:0], r.cells[:0], false
+// columns begins the columns of a result.
+func (a *answer) columns() {
+	if r := a.set; r == nil || r.kept {
+		a.set = &resultSet{}
+	} else {
+		r.in, r.cells, r.cols = r.in[:0], r.cells[:0], r.cols[:0]
+	}
 }
+
+func (a *answer) done() bool { return a.refused || a.resp.Done() }
 
 // A cellError ends the statement, not the connection.
 type cellError struct{ err error }
@@ -51,26 +64,96 @@ func (e *cellError) Unwrap() error { return e.err }
 // relay passes the answer to cmd on, with its cells opened.
 func (s *Session) relay(cmd wire.Command, id uint32) error {
 	a := &s.answer
-	a.resp.Start(cmd, s.server.Caps)
-	a.held, a.ends = a.held[:0], a.ends[:0]
-	if cmd == wire.ComStmtFetch {
-		a.set = s.cursors[id]
-	} else if a.set == nil {
-		a.set = &resultSet{}
+	s.expect(cmd, id)
+	if err := s.skipHead(); err != nil {
+		return err
 	}
-	for !a.resp.Done() {
-		if err := s.packet(cmd, id); err != nil {
-			return s.fail(cmd, err)
+	for !a.done() {
+		if err := s.step(); err != nil {
+			return err
+		}
+		if a.infile {
+			a.infile = false
+			if _, err := wire.RelayInfile(s.client, s.server); err != nil {
+				return err
+			}
 		}
 	}
-	if cmd == wire.ComStmtFetch {
-		a.set = nil
-	}
-	return s.release()
+	return s.settle()
 }
 
-// packet passes the next packet of an answer on.
-func (s *Session) packet(cmd wire.Command, id uint32) error {
+// expect begins the answer to a command that goes to the server. Then come
+// skipHead, once, step, until the answer is done, and settle.
+func (s *Session) expect(cmd wire.Command, id uint32) {
+	a := &s.answer
+	a.cmd, a.id = cmd, id
+	a.resp.Start(cmd, s.server.Caps)
+	a.held, a.ends = a.held[:0], a.ends[:0]
+	a.refused, a.infile, a.head = false, false, nil
+	if cmd == wire.ComStmtFetch {
+		a.set = s.cursors[id]
+	}
+}
+
+// skipHead passes over the column definitions if they are those of the last time.
+func (s *Session) skipHead() error {
+	a := &s.answer
+	h := a.heads.find(a.cmd, a.id)
+	if h == nil || h.set == nil {
+		return nil
+	}
+	same, err := a.resp.SkipHead(s.server, s.client, &h.head)
+	if same {
+		a.set = h.set
+	}
+	return err
+}
+
+// step passes the next packet of an answer on.
+func (s *Session) step() error {
+	a := &s.answer
+	if err := s.packet(); err != nil {
+		return s.refuse(err)
+	}
+	if a.resp.Done() {
+		return s.release()
+	}
+	return nil
+}
+
+// refuse sends err in place of what is left of the answer, if it is of the kind
+// that ends no more than the statement.
+func (s *Session) refuse(err error) error {
+	var cell *cellError
+	if !errors.As(err, &cell) {
+		return err
+	}
+	a := &s.answer
+	a.refused, a.held, a.ends = true, a.held[:0], a.ends[:0]
+	return s.client.WriteErr(wire.CodeUnknown, StateCell, "veildb: "+cell.Error())
+}
+
+// settle ends an answer: what is left of one that was refused is dropped.
+func (s *Session) settle() error {
+	a := &s.answer
+	if a.cmd == wire.ComStmtFetch {
+		a.set = nil
+	}
+	if !a.refused {
+		return nil
+	}
+	a.refused = false
+	if err := wire.DropResponse(&a.resp, s.server); err != nil {
+		return err
+	}
+	if a.cmd == wire.ComStmtPrepare { // the application has no name for it
+		id := a.resp.Prepared.ID
+		return s.server.WriteCommand([]byte{byte(wire.ComStmtClose), byte(id), byte(id >> 8), byte(id >> 16), byte(id >> 24)})
+	}
+	return nil
+}
+
+func (s *Session) packet() error {
 	a := &s.answer
 	kind, err := a.resp.Next(s.server)
 	if err != nil {
@@ -78,37 +161,36 @@ func (s *Session) packet(cmd wire.Command, id uint32) error {
 	}
 	switch kind {
 	case wire.KindColumns, wire.KindPrepared:
-		a.set.reset()
+		a.columns()
 		if kind == wire.KindPrepared {
 			s.last = a.resp.Prepared.ID
+		} else if s.server.Sequence() == 2 {
+			a.head = a.heads.renew(a.cmd, a.id)
+		} else {
+			a.head = nil
 		}
-		a.hold(s.server.Payload())
+		a.hold(s.server.Payload(), s.server.Payload())
 		return nil
 	case wire.KindColumn:
 		return s.define(s.server.Payload())
 	case wire.KindParam, wire.KindDefsEnd:
-		a.hold(s.server.Payload())
-		if cmd == wire.ComStmtExecute && a.resp.Done() && a.set.any {
-			s.keepCursor(id)
+		a.hold(s.server.Payload(), nil)
+		if a.cmd == wire.ComStmtExecute && a.resp.Done() && len(a.set.cols) > 0 {
+			s.keepCursor(a.id)
 		}
 		return nil
 	}
 	if err := s.release(); err != nil {
 		return err
 	}
-	if kind == wire.KindRow && a.set != nil && a.set.any {
+	if kind == wire.KindRow && a.set != nil && len(a.set.cols) > 0 {
 		return s.openRow()
 	}
-	if kind == wire.KindRowsEnd && cmd == wire.ComStmtExecute && a.resp.Status.Has(wire.StatusCursorExists) && a.set.any {
-		s.keepCursor(id)
+	if kind == wire.KindRowsEnd && a.cmd == wire.ComStmtExecute && a.resp.Status.Has(wire.StatusCursorExists) && len(a.set.cols) > 0 {
+		s.keepCursor(a.id)
 	}
-	if err := s.server.CopyTo(s.client); err != nil {
-		return err
-	}
-	if kind == wire.KindInfile {
-		_, err = wire.RelayInfile(s.client, s.server)
-	}
-	return err
+	a.infile = kind == wire.KindInfile
+	return s.server.CopyTo(s.client)
 }
 
 // keepCursor remembers the columns of the rows that COM_STMT_FETCH will bring.
@@ -116,12 +198,19 @@ func (s *Session) keepCursor(id uint32) {
 	if s.cursors == nil {
 		s.cursors = map[uint32]*resultSet{}
 	}
+	s.answer.set.kept = true
 	s.cursors[id] = s.answer.set
-	s.answer.set = &resultSet{}
 }
 
-func (a *answer) hold(payload []byte) {
-	a.held = append(a.held, payload...)
+// hold holds back a packet that came with payload in; out is what it is to the
+// application, nil if that is the same and no part of a head.
+func (a *answer) hold(in, out []byte) {
+	if out == nil {
+		out = in
+	} else if a.head != nil {
+		a.head.head.Add(in, out)
+	}
+	a.held = append(a.held, out...)
 	a.ends = append(a.ends, len(a.held))
 }
 
@@ -146,6 +235,7 @@ func (s *Session) define(payload []byte) error {
 	if err := a.col.Decode(payload, s.server.Caps); err != nil {
 		return err
 	}
+	out := payload
 	marked := a.col.Filler[1]&encdb.CipherMark != 0
 	var def *definition
 	switch {
@@ -154,40 +244,15 @@ func (s *Session) define(payload []byte) error {
 	case marked, !s.marked && isString(a.col.Type):
 		own := marked && s.keys.Layout() == encdb.Layout65
 		def = a.defs.find(payload, &a.col, own, s.server.Caps)
-		payload = def.payload
+		out = def.payload
+		a.set.cols = append(a.set.cols, len(a.set.in))
 	}
 	a.set.in = append(a.set.in, a.col.Type)
-	a.set.out = append(a.set.out, a.col.Type)
 	a.set.cells = append(a.set.cells, def)
-	if def != nil {
-		a.set.any = true
-		a.set.out[len(a.set.out)-1] = def.typ
-	}
-	a.hold(payload)
-	return nil
-}
-
-// fail ends the answer with err in place of what would follow, if it is of the
-// kind that ends no more than the statement.
-func (s *Session) fail(cmd wire.Command, err error) error {
-	var cell *cellError
-	if !errors.As(err, &cell) {
-		return err
-	}
-	a := &s.answer
-	a.held, a.ends = a.held[:0], a.ends[:0]
-	if err := s.client.WriteErr(wire.CodeUnknown, StateCell, "veildb: "+cell.Error()); err != nil {
-		return err
-	}
-	if err := wire.DropResponse(&a.resp, s.server); err != nil {
-		return err
-	}
-	if cmd == wire.ComStmtFetch {
-		a.set = nil
-	}
-	if cmd == wire.ComStmtPrepare { // the application has no name for it
-		id := a.resp.Prepared.ID
-		return s.server.WriteCommand([]byte{byte(wire.ComStmtClose), byte(id), byte(id >> 8), byte(id >> 16), byte(id >> 24)})
+	a.hold(payload, out)
+	if a.head != nil && len(a.set.in) == a.resp.Columns {
+		a.head.complete(a.set)
+		a.head = nil
 	}
 	return nil
 }
@@ -207,62 +272,50 @@ func (s *Session) openRow() error {
 	if err != nil {
 		return err
 	}
-	a.values, a.arena = a.values[:0], keep(a.arena)
-	for i, f := range a.fields {
-		v := f.Value(p)
-		if def := a.set.cells[i]; def != nil && v != nil {
-			if v, err = s.open(def, v); err != nil {
-				return &cellError{fmt.Errorf("read column %s: %w", def.name, err)}
-			}
+	row, at := keep(a.row), uint32(0)
+	for _, i := range a.set.cols {
+		f := a.fields[i]
+		if f.Null {
+			continue
 		}
-		a.values = append(a.values, v)
+		row = append(row, p[at:f.Start]...)
+		at = f.End
+		if row, err = s.open(row, a.set.cells[i], f.Value(p)); err != nil {
+			return &cellError{fmt.Errorf("read column %s: %w", a.set.cells[i].name, err)}
+		}
 	}
-	if a.resp.Binary {
-		a.row = wire.AppendBinaryRow(keep(a.row), a.set.out, a.values...)
-	} else {
-		a.row = wire.AppendTextRow(keep(a.row), a.values...)
-	}
+	a.row = append(row, p[at:]...)
 	return s.client.WritePacket(a.row)
 }
 
-// open returns the value of a cell, in memory of the arena.
-func (s *Session) open(def *definition, text []byte) ([]byte, error) {
+// open appends the value of a cell to row, with its length where the column's
+// type has one.
+func (s *Session) open(row []byte, def *definition, text []byte) ([]byte, error) {
 	a := &s.answer
-	start := len(a.arena)
-	typ, plain, err := s.opener.Open(keep(a.plain), def.cells, a.resp.Binary, text)
-	guessed := !s.marked && errors.Is(err, encdb.ErrNotCell)
+	mark := len(row)
+	lengthy := !a.resp.Binary || !def.typ.Fixed()
+	if lengthy {
+		row = append(row, 0)
+	}
+	at := len(row)
+	tagged := a.defs.tag != "" && !def.strict
+	if tagged {
+		row = append(row, 0)
+	}
+	typ, out, err := s.opener.OpenValue(row, def.cells, a.resp.Binary, text)
 	switch {
-	case guessed:
-		typ = encdb.TypeVarString
+	case !s.marked && errors.Is(err, encdb.ErrNotCell):
+		typ, out = encdb.TypeVarString, append(row, text...)
 	case err != nil:
 		return nil, err
-	case def.strict && (typ != def.cells.Type() || def.signs && isUnsigned(text) != def.cells.Unsigned()):
-		return nil, encdb.ErrTampered
 	}
-	if a.defs.tag != "" && !def.strict {
-		a.arena = append(a.arena, typ)
+	if tagged {
+		out[at] = typ
 	}
-	if guessed {
-		a.arena = append(a.arena, text...)
-		return a.arena[start:len(a.arena):len(a.arena)], nil
+	if lengthy {
+		out = wire.SetLength(out, mark)
 	}
-	a.plain = plain
-	out, err := encdb.Restore(a.arena, def.cells, a.resp.Binary, typ, plain)
-	if err != nil {
-		return nil, err
-	}
-	a.arena = out
-	return out[start:len(out):len(out)], nil
-}
-
-// isUnsigned reports the flag UNSIGNED of a cell of Layout65 that has opened, so
-// that nobody has changed it. Definitions are not authenticated: one that lies
-// about it must not turn 255 into -1.
-func isUnsigned(text []byte) bool {
-	const flags = 4 // place in the cell, whose second group of three bytes holds it
-	var group [3]byte
-	_, err := base64.StdEncoding.Decode(group[:], text[flags/3*4:flags/3*4+4])
-	return err == nil && group[flags%3]&1 != 0
+	return out, nil
 }
 
 // keep empties a buffer for reuse; one that grew large is let go.

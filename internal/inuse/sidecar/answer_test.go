@@ -148,7 +148,7 @@ func FuzzServer(f *testing.F) {
 		s := logged(t, client, &bytes.Buffer{}, bytes.NewReader(answer), wire.Protocol41|wire.Capabilities(which&2)<<23)
 		s.marked = which&4 == 0
 		s.cursors = map[uint32]*resultSet{1: {
-			in: []wire.Type{wire.TypeVarString, wire.TypeLong}, out: []wire.Type{wire.TypeLong, wire.TypeLong}, any: true,
+			in: []wire.Type{wire.TypeVarString, wire.TypeLong}, cols: []int{0}, kept: true,
 			cells: []*definition{{typ: wire.TypeLong, strict: true, cells: encdb.NewColumn("", "", "a", encdb.TypeLong, false, 0)}, nil},
 		}}
 		for range 3 { // what one answer leaves is the beginning of the next

@@ -15,8 +15,7 @@ const noDecimals = 31
 type definition struct {
 	payload []byte // of its column definition
 	typ     wire.Type
-	strict  bool // each cell must have the column's own type
-	signs   bool // and, of integers, its UNSIGNED
+	strict  bool // cells are of the column's own type
 	cells   *encdb.Column
 	name    string // for errors
 }
@@ -64,19 +63,10 @@ func (d *definitions) make(c *wire.Column, own bool, caps wire.Capabilities) *de
 	out.Filler = [2]byte{}
 	unsigned := own && c.Flags&wire.FlagUnsigned != 0
 	return &definition{
-		payload: out.Append(nil, caps), typ: out.Type, strict: own, signs: own && isInteger(out.Type),
+		payload: out.Append(nil, caps), typ: out.Type, strict: own,
 		cells: encdb.NewColumn(string(c.Schema), string(c.OrgTable), string(place), byte(out.Type), unsigned, decimals),
 		name:  fmt.Sprintf("%s.%s", c.Table, c.Name),
 	}
-}
-
-// isInteger reports whether UNSIGNED changes what the bytes of a value mean.
-func isInteger(t wire.Type) bool {
-	switch t {
-	case wire.TypeTiny, wire.TypeShort, wire.TypeInt24, wire.TypeLong, wire.TypeLongLong:
-		return true
-	}
-	return false
 }
 
 // isString reports whether a column of the type can hold the text of a cell.

@@ -55,6 +55,7 @@ func (s *Session) forget() {
 		s.keys.Close()
 	}
 	s.keys, s.opener, s.marked = nil, nil, true
+	s.answer.heads, s.answer.defs.known = heads{}, nil
 }
 
 // provision hands the key over and finds out whether columns are marked.

@@ -206,5 +206,8 @@ func (s *Session) statement(cmd wire.Command, p []byte) (uint32, error) {
 	if cmd != wire.ComStmtFetch {
 		delete(s.cursors, id)
 	}
+	if cmd == wire.ComStmtClose {
+		s.answer.heads.drop(id)
+	}
 	return id, nil
 }

@@ -118,6 +118,12 @@ func (c *Conn) Buffered() int { return c.w - c.r }
 // has sequence number 0.
 func (c *Conn) ResetSequence() { c.seq = 0 }
 
+// Sequence is the number of the next fragment, of either direction.
+func (c *Conn) Sequence() byte { return c.seq }
+
+// SetSequence makes n that number.
+func (c *Conn) SetSequence(n byte) { c.seq = n }
+
 // NextCommand waits up to idle (0: for ever) for the next command, begins its
 // packet as Next does, and returns the size of its first fragment, at least 1,
 // and which command it is. Load reads it; CopyTo, after a ResetSequence of the

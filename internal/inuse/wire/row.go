@@ -114,18 +114,18 @@ func ReplaceFields(dst, row []byte, fields []Field, cols []int, cell func(dst []
 		if dst, err = cell(dst, col, f.Value(row)); err != nil {
 			return dst, err
 		}
-		dst = setLength(dst, mark)
+		dst = SetLength(dst, mark)
 	}
 	return append(dst, row[at:]...), nil
 }
 
-// setLength turns the byte at mark into the length-encoded size of what
+// SetLength turns the byte at mark into the length-encoded size of what
 // follows it in dst.
-func setLength(dst []byte, mark int) []byte {
+func SetLength(dst []byte, mark int) []byte {
 	size := len(dst) - mark - 1
 	n := lenencSize(uint64(size))
 	if n > 1 {
-		dst = append(dst, make([]byte, n-1)...)
+		dst = append(dst, "\x00\x00\x00\x00\x00\x00\x00\x00"[:n-1]...)
 		copy(dst[mark+n:], dst[mark+1:mark+1+size])
 	}
 	AppendLenenc(dst[:mark:mark+n], uint64(size))

@@ -55,6 +55,9 @@ func (t Type) fixedSize() uint64 {
 	return 0
 }
 
+// Fixed reports whether values of the type have no length in the binary protocol.
+func (t Type) Fixed() bool { return t.fixedSize() > 0 }
+
 // known reports whether the binary form of the type is known. A type that is
 // not may have any form, so a row with one is refused.
 func (t Type) known() bool { return t <= TypeTime2 || t >= TypeVector && t != 243 && t != 244 }

@@ -29,6 +29,16 @@ func (c *Conn) WritePacket(p []byte) error {
 	}
 }
 
+// WriteFramed is WritePacket for bytes that have their headers, whole fragments
+// with sequence numbers of their own. next is the number that follows theirs.
+func (c *Conn) WriteFramed(p []byte, next byte) error {
+	if err := c.write(p); err != nil {
+		return err
+	}
+	c.seq = next
+	return nil
+}
+
 func (c *Conn) writeHeader(n int) error {
 	if c.werr != nil {
 		return c.werr
