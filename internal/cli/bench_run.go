@@ -141,6 +141,11 @@ func (o *benchRun) definition(name string) (*study.Definition, error) {
 	case o.full:
 		budget = d.Budget.Full
 	}
+	if o.engine != "" {
+		if err := knownEngine("run study "+d.Name, o.engine); err != nil {
+			return nil, err
+		}
+	}
 	d, err = d.Narrow(study.Choice{
 		Engine: o.engine, Variants: o.variants, Workloads: o.workloads, Threads: o.threads, Budget: budget,
 	})

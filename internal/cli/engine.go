@@ -21,23 +21,31 @@ type studyEngine interface {
 
 // engineVariants says what each variant is, for each engine studies run on.
 var engineVariants = map[string]map[string]string{
-	"sqlite":       sqliteVariants,
-	target.MariaDB: mariadbVariants,
+	"sqlite":        sqliteVariants,
+	target.MariaDB:  mariadb.variants,
+	target.Postgres: postgres.variants,
+}
+
+// knownEngine refuses an engine that studies do not run on.
+func knownEngine(op, name string) error {
+	switch {
+	case engineVariants[name] != nil:
+		return nil
+	case slices.Contains(target.Engines(), name):
+		return &Error{Code: ExitMissing, Op: op, Hint: "see: veildb bench list",
+			Err: fmt.Errorf("studies do not run on %s; it is there for bench tpcc and bench sysbench", name)}
+	}
+	return usagef(op, "see: veildb bench list", "unknown engine %q", name)
 }
 
 // checkEngine refuses a study whose engine or variants cannot be had here;
 // columns says whether the variant cols has its list.
 func checkEngine(d *study.Definition, columns bool) error {
 	op := "run study " + d.Name
-	known, ok := engineVariants[d.Engine]
-	switch {
-	case ok:
-	case slices.Contains(target.Engines(), d.Engine) || d.Engine == "galera":
-		return &Error{Code: ExitMissing, Op: op, Hint: "see: veildb bench list",
-			Err: fmt.Errorf("studies do not run on %s; it is there for bench tpcc and bench sysbench", d.Engine)}
-	default:
-		return usagef(op, "see: veildb bench list", "unknown engine %q", d.Engine)
+	if err := knownEngine(op, d.Engine); err != nil {
+		return err
 	}
+	known := engineVariants[d.Engine]
 	for _, v := range d.Arms() {
 		if v == "cols" && !columns {
 			return usagef(op, "list them with --columns FILE", "the variant cols has no columns")
@@ -61,8 +69,11 @@ func checkEngine(d *study.Definition, columns bool) error {
 // openEngine makes or opens the engine of a study; its data are in dir. columns
 // are those of the variant cols, or nil.
 func openEngine(ctx context.Context, d *study.Definition, dir string, columns *cells.Set) (studyEngine, error) {
-	if d.Engine == target.MariaDB {
-		return openMariaDBEngine(dir, d.Settings, columns)
+	switch d.Engine {
+	case target.MariaDB:
+		return openServerEngine(mariadb, dir, d.Settings, columns)
+	case target.Postgres:
+		return openServerEngine(postgres, dir, d.Settings, columns)
 	}
 	e, err := openEmbeddedEngine(ctx, dir, d.Settings)
 	if err != nil {

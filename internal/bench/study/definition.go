@@ -211,7 +211,11 @@ type Choice struct {
 // ErrDefinition and say what there is to choose from.
 func (d *Definition) Narrow(c Choice) (*Definition, error) {
 	n := *d
-	if c.Engine != "" {
+	if c.Engine != "" && c.Engine != d.Engine {
+		if len(d.Settings) > 0 {
+			return nil, fmt.Errorf("%w: the settings of study %s are those of %s; copy its YAML for %s",
+				ErrDefinition, d.Name, d.Engine, c.Engine)
+		}
 		n.Engine = c.Engine
 	}
 	if len(c.Variants) > 0 {
