@@ -148,7 +148,7 @@ func checkGate(ctx context.Context, env *Env, backends []*gate.Backend, set *pol
 		if err != nil {
 			return fmt.Errorf("check gate: %w", err)
 		}
-		check := gateCheck{b.Address, cat.Version, gate.Check(cat, set)}
+		check := gateCheck{b.Address, cat.Server.Text, gate.Check(cat, set)}
 		for _, f := range check.Findings {
 			if f.Bad {
 				bad++

@@ -1,8 +1,6 @@
 package gate
 
 import (
-	"slices"
-
 	"github.com/veildb/veildb/internal/inuse/policy"
 	"github.com/veildb/veildb/internal/sql/schema"
 	"github.com/veildb/veildb/internal/sql/token"
@@ -19,11 +17,10 @@ import (
 //	                                  or cannot be judged
 //	engines that reach elsewhere      as a whole (MERGE, FEDERATED, ...)
 type access struct {
-	cat    *Catalog
-	server schema.Server // of cat
-	view   *policy.View
-	// tables holds those with something protected, by Catalog.key.
-	tables map[TableName]*guarded
+	cat  *schema.Catalog
+	view *policy.View
+	// tables holds those with something protected, by Catalog.Key.
+	tables map[schema.TableName]*guarded
 	// names holds the folded names of those tables: a statement with such a
 	// name touches them, whatever database it means.
 	names map[string]policy.Decision
@@ -31,7 +28,7 @@ type access struct {
 
 // A guarded is a table that holds protected columns.
 type guarded struct {
-	*Table
+	*schema.Table
 	columns map[string]policy.Decision // protected ones, by folded name
 	whole   bool                       // all columns are, known or not
 	all     policy.Decision            // the strictest of the columns
@@ -49,12 +46,12 @@ func (g *guarded) column(name string) (d policy.Decision, protected bool) {
 // derived is the rule named for what is protected because of where it comes from.
 const derived = "(derived)"
 
-// plainEngines keep their own rows; others show those of other tables.
-var plainEngines = []string{"innodb", "myisam", "aria", "memory", "csv", "archive", "rocksdb", "columnstore", "blackhole", "sequence"}
-
-func newAccess(cat *Catalog, view *policy.View) *access {
-	a := &access{cat: cat, server: schema.ParseServer(cat.Version), view: view, tables: map[TableName]*guarded{}, names: map[string]policy.Decision{}}
+func newAccess(cat *schema.Catalog, view *policy.View) *access {
+	a := &access{cat: cat, view: view, tables: map[schema.TableName]*guarded{}, names: map[string]policy.Decision{}}
 	for key, t := range cat.Tables {
+		if t.Kind == schema.System {
+			continue
+		}
 		for _, c := range t.Columns {
 			d := view.Decide(schema.Column{Database: t.Database, Table: t.Table, Column: c.Name})
 			if d.Protected() && d.Level != policy.Full {
@@ -65,12 +62,12 @@ func newAccess(cat *Catalog, view *policy.View) *access {
 		if d := view.Table(t.Database, t.Table); len(t.Columns) == 0 && d.Protected() && d.Level != policy.Full {
 			a.whole(key, t)
 		}
-		if !t.View && !slices.Contains(plainEngines, fold(t.Engine)) {
+		if t.Reaches() {
 			a.whole(key, t)
 		}
 	}
 	for _, t := range a.lost() {
-		a.whole(cat.key(t.TableName), t)
+		a.whole(cat.Key(t.TableName), t)
 	}
 	for a.spread() {
 	}
@@ -80,7 +77,7 @@ func newAccess(cat *Catalog, view *policy.View) *access {
 // lost returns the tables of rules that name columns none of their tables has:
 // a protected column has been renamed, or the rule is wrong. Until somebody
 // says which, all of the table is protected.
-func (a *access) lost() (out []*Table) {
+func (a *access) lost() (out []*schema.Table) {
 	for _, target := range targets(a.cat, a.view.Set()) {
 		if len(target.missing) > 0 {
 			out = append(out, target.tables...)
@@ -90,7 +87,7 @@ func (a *access) lost() (out []*Table) {
 }
 
 // label protects a column and reports whether that is new.
-func (a *access) label(key TableName, t *Table, column string, d policy.Decision) bool {
+func (a *access) label(key schema.TableName, t *schema.Table, column string, d policy.Decision) bool {
 	g := a.tables[key]
 	if g == nil {
 		g = &guarded{Table: t, columns: map[string]policy.Decision{}, all: d}
@@ -108,7 +105,7 @@ func (a *access) label(key TableName, t *Table, column string, d policy.Decision
 }
 
 // whole protects all of a table and reports whether that is new.
-func (a *access) whole(key TableName, t *Table) bool {
+func (a *access) whole(key schema.TableName, t *schema.Table) bool {
 	if g := a.tables[key]; g != nil && g.whole {
 		return false
 	}
@@ -127,14 +124,14 @@ func (a *access) name(table string, d policy.Decision) {
 // spread passes labels on by one step and reports whether any was new.
 func (a *access) spread() (changed bool) {
 	for key, t := range a.cat.Tables {
-		if t.View {
+		if t.Kind == schema.View {
 			if a.tables[key] == nil && !a.cleanView(t) {
 				changed = a.whole(key, t) || changed
 			}
 			continue
 		}
 		for _, c := range t.Columns {
-			if d, hit := a.expression(a.tables[key], c.Expr); hit {
+			if d, hit := a.expression(a.tables[key], c.Generated+" "+c.Default); hit {
 				changed = a.label(key, t, c.Name, d) || changed
 			}
 		}
@@ -146,20 +143,22 @@ func (a *access) spread() (changed bool) {
 }
 
 // twins labels both ends of a foreign key alike.
-func (a *access) twins(key TableName, t *Table, fk ForeignKey) (changed bool) {
-	refKey := a.cat.key(fk.Ref)
+func (a *access) twins(key schema.TableName, t *schema.Table, fk schema.ForeignKey) (changed bool) {
+	refKey := a.cat.Key(fk.Ref)
 	ref := a.cat.Tables[refKey]
 	if ref == nil {
 		return a.whole(key, t)
 	}
-	if g := a.tables[key]; g != nil {
-		if d, ok := g.column(fk.Column); ok {
-			changed = a.label(refKey, ref, fk.RefColumn, d)
+	for i, c := range fk.Columns {
+		if g := a.tables[key]; g != nil {
+			if d, ok := g.column(c); ok {
+				changed = a.label(refKey, ref, fk.RefColumns[i], d) || changed
+			}
 		}
-	}
-	if g := a.tables[refKey]; g != nil {
-		if d, ok := g.column(fk.RefColumn); ok {
-			changed = a.label(key, t, fk.Column, d) || changed
+		if g := a.tables[refKey]; g != nil {
+			if d, ok := g.column(fk.RefColumns[i]); ok {
+				changed = a.label(key, t, c, d) || changed
+			}
 		}
 	}
 	return changed
@@ -186,7 +185,7 @@ func (a *access) expression(g *guarded, expr string) (d policy.Decision, hit boo
 }
 
 // cleanView reports whether a view shows nothing protected for certain.
-func (a *access) cleanView(v *Table) bool {
+func (a *access) cleanView(v *schema.Table) bool {
 	if v.Definition == "" {
 		return false // the service account may not read it
 	}

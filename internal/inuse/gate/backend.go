@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/veildb/veildb/internal/inuse/wire"
+	"github.com/veildb/veildb/internal/sql/schema"
 )
 
 // ErrBlind means the service account does not see everything it must.
@@ -31,7 +32,7 @@ type Backend struct {
 	Poll, Refresh time.Duration
 
 	reads, errors atomic.Int64
-	current       atomic.Pointer[Catalog] // nil: not known now
+	current       atomic.Pointer[schema.Catalog] // nil: not known now
 	// asked counts the reasons to read the catalog again, seen those that
 	// current answers.
 	asked, seen atomic.Int64
@@ -93,7 +94,7 @@ func (b *Backend) Run(ctx context.Context) {
 
 // Catalog returns the catalog, read anew if it may have changed. It is an error
 // if it cannot be read, or not seen whole (ErrBlind).
-func (b *Backend) Catalog(ctx context.Context) (*Catalog, error) {
+func (b *Backend) Catalog(ctx context.Context) (*schema.Catalog, error) {
 	c := b.fresh()
 	if c == nil {
 		b.mu.Lock()
@@ -112,7 +113,7 @@ func (b *Backend) Catalog(ctx context.Context) (*Catalog, error) {
 }
 
 // fresh returns the catalog unless there is a reason to read it again.
-func (b *Backend) fresh() *Catalog {
+func (b *Backend) fresh() *schema.Catalog {
 	if seen := b.seen.Load(); seen != b.asked.Load() {
 		return nil
 	}
@@ -185,7 +186,7 @@ func (b *Backend) reload(ctx context.Context) (err error) {
 	}
 	b.reads.Add(1)
 	b.read, b.cost = time.Now(), time.Since(begun)
-	if old := b.current.Load(); old == nil || !old.equal(cat) {
+	if old := b.current.Load(); old == nil || !old.Equal(cat) {
 		b.current.Store(cat)
 	}
 	b.seen.Store(asked)

@@ -2,69 +2,17 @@ package gate
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/veildb/veildb/internal/inuse/wire"
+	"github.com/veildb/veildb/internal/sql/schema"
 )
 
-// A Catalog is what a server's databases hold, as far as it decides where
-// protected values can be. It never changes.
-type Catalog struct {
-	// Lower is lower_case_table_names: 0 if the case of table names counts.
-	Lower   int
-	Version string // of the server
-	Tables  map[TableName]*Table
-	// Routines holds the folded names of stored functions and procedures.
-	Routines map[string]bool
-	// Blind says what the service account cannot see, "" if it sees all.
-	// Restricted accounts get nothing but refusals then.
-	Blind string
-}
-
-// A TableName names a table or view.
-type TableName struct{ Database, Table string }
-
-// A Table is a table, a sequence or a view.
-type Table struct {
-	TableName
-	View       bool
-	Engine     string
-	Definition string // of a view
-	Columns    []TableColumn
-	Triggers   int
-	Foreign    []ForeignKey
-}
-
-// A TableColumn is a column and the expression its values come from, if any.
-type TableColumn struct {
-	Name string
-	Expr string // generation or default expression
-}
-
-// A ForeignKey ties a column to one of another table: both hold the same values.
-type ForeignKey struct {
-	Column    string
-	Ref       TableName
-	RefColumn string
-}
-
-// systemSchemas are not part of a Catalog.
+// systemSchemas are not part of a catalog, but for some of information_schema.
 const systemSchemas = `('information_schema','performance_schema','mysql','sys')`
 
 // fold is the form in which names are compared where their case does not count.
 func fold(s string) string { return strings.ToLower(s) }
-
-func (c *Catalog) key(n TableName) TableName {
-	if c.Lower != 0 {
-		return TableName{fold(n.Database), fold(n.Table)}
-	}
-	return n
-}
-
-// Table finds a table, nil if there is none.
-func (c *Catalog) Table(n TableName) *Table { return c.Tables[c.key(n)] }
 
 // privileges the service account needs everywhere: without one of them the
 // server hides objects instead of refusing.
@@ -72,46 +20,35 @@ var privileges = []string{"SELECT", "SHOW VIEW", "TRIGGER"}
 
 // ReadCatalog reads the catalog over c, which is logged in as the service
 // account with the character set utf8mb4.
-func ReadCatalog(c *wire.Conn) (*Catalog, error) {
-	cat := &Catalog{Tables: map[TableName]*Table{}, Routines: map[string]bool{}}
+func ReadCatalog(c *wire.Conn) (*schema.Catalog, error) {
+	cat := new(schema.Catalog)
+	err := queryStrings(c, "SELECT @@lower_case_table_names, VERSION()", func(v []string) {
+		names := schema.IgnoreCase
+		if v[0] == "0" {
+			names = schema.MatchCase
+		}
+		cat = schema.NewCatalog(schema.ParseServer(v[1]), names)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read catalog: %w", err)
+	}
+	r := catalogReader{cat}
 	for _, q := range []struct {
 		sql string
 		row func(v []string)
 	}{
-		{"SELECT @@lower_case_table_names, VERSION()", func(v []string) {
-			cat.Version = v[1]
-			if v[0] != "0" {
-				cat.Lower = 1
-			}
-		}},
-		{"SELECT PRIVILEGE_TYPE FROM information_schema.USER_PRIVILEGES WHERE REPLACE(GRANTEE,'''','') = CURRENT_USER()", cat.privilege()},
-		{"SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, IFNULL(ENGINE,'') FROM information_schema.TABLES WHERE TABLE_SCHEMA NOT IN " + systemSchemas, func(v []string) {
-			n := TableName{v[0], v[1]}
-			cat.Tables[cat.key(n)] = &Table{TableName: n, View: v[2] == "VIEW", Engine: v[3]}
-		}},
-		{"SELECT TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, CONCAT(IFNULL(GENERATION_EXPRESSION,''), ' ', IFNULL(COLUMN_DEFAULT,'')) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA NOT IN " + systemSchemas + " ORDER BY 1, 2, ORDINAL_POSITION", func(v []string) {
-			if t := cat.Table(TableName{v[0], v[1]}); t != nil {
-				t.Columns = append(t.Columns, TableColumn{v[2], v[3]})
-			}
-		}},
-		{"SELECT TABLE_SCHEMA, TABLE_NAME, VIEW_DEFINITION FROM information_schema.VIEWS WHERE TABLE_SCHEMA NOT IN " + systemSchemas, func(v []string) {
-			if t := cat.Table(TableName{v[0], v[1]}); t != nil {
-				t.Definition = v[2]
-			}
-		}},
-		{"SELECT ROUTINE_NAME FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA NOT IN " + systemSchemas, func(v []string) {
-			cat.Routines[fold(v[0])] = true
-		}},
-		{"SELECT EVENT_OBJECT_SCHEMA, EVENT_OBJECT_TABLE FROM information_schema.TRIGGERS", func(v []string) {
-			if t := cat.Table(TableName{v[0], v[1]}); t != nil {
-				t.Triggers++
-			}
-		}},
-		{"SELECT TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, REFERENCED_TABLE_SCHEMA, REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME FROM information_schema.KEY_COLUMN_USAGE WHERE REFERENCED_TABLE_NAME IS NOT NULL", func(v []string) {
-			if t := cat.Table(TableName{v[0], v[1]}); t != nil {
-				t.Foreign = append(t.Foreign, ForeignKey{v[2], TableName{v[3], v[4]}, v[5]})
-			}
-		}},
+		{"SELECT PRIVILEGE_TYPE FROM information_schema.USER_PRIVILEGES WHERE REPLACE(GRANTEE,'''','') = CURRENT_USER()", r.privilege()},
+		{"SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, IFNULL(ENGINE,'') FROM information_schema.TABLES WHERE TABLE_SCHEMA NOT IN " + systemSchemas, r.table},
+		{"SELECT TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE, EXTRA, IFNULL(GENERATION_EXPRESSION,''), IFNULL(COLUMN_DEFAULT,'') FROM information_schema.COLUMNS WHERE TABLE_SCHEMA NOT IN " + systemSchemas +
+			" OR TABLE_SCHEMA = 'information_schema' AND TABLE_NAME IN ('" + strings.Join(described, "','") + "') ORDER BY TABLE_SCHEMA, TABLE_NAME, ORDINAL_POSITION", r.column},
+		{"SELECT TABLE_SCHEMA, TABLE_NAME, VIEW_DEFINITION, DEFINER FROM information_schema.VIEWS WHERE TABLE_SCHEMA NOT IN " + systemSchemas, r.view},
+		{"SELECT TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, NON_UNIQUE, IFNULL(COLUMN_NAME,'') FROM information_schema.STATISTICS WHERE TABLE_SCHEMA NOT IN " + systemSchemas + " ORDER BY TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX", r.key},
+		{"SELECT k.TABLE_SCHEMA, k.TABLE_NAME, k.COLUMN_NAME, k.REFERENCED_TABLE_SCHEMA, k.REFERENCED_TABLE_NAME, k.REFERENCED_COLUMN_NAME, k.CONSTRAINT_NAME, r.UPDATE_RULE, r.DELETE_RULE" +
+			" FROM information_schema.KEY_COLUMN_USAGE k JOIN information_schema.REFERENTIAL_CONSTRAINTS r ON r.CONSTRAINT_SCHEMA = k.CONSTRAINT_SCHEMA AND r.CONSTRAINT_NAME = k.CONSTRAINT_NAME AND r.TABLE_NAME = k.TABLE_NAME" +
+			" WHERE k.REFERENCED_TABLE_NAME IS NOT NULL ORDER BY k.TABLE_SCHEMA, k.TABLE_NAME, k.CONSTRAINT_NAME, k.ORDINAL_POSITION", r.foreign},
+		{"SELECT EVENT_OBJECT_SCHEMA, EVENT_OBJECT_TABLE, TRIGGER_NAME, ACTION_TIMING, EVENT_MANIPULATION, ACTION_STATEMENT FROM information_schema.TRIGGERS", r.trigger},
+		{"SELECT ROUTINE_SCHEMA, ROUTINE_NAME, ROUTINE_TYPE, IFNULL(ROUTINE_DEFINITION,'') FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA NOT IN " + systemSchemas, r.routine},
+		{"SELECT EVENT_SCHEMA, EVENT_NAME, EVENT_DEFINITION FROM information_schema.EVENTS", r.event},
 	} {
 		if err := queryStrings(c, q.sql, q.row); err != nil {
 			return nil, fmt.Errorf("read catalog: %w", err)
@@ -120,17 +57,96 @@ func ReadCatalog(c *wire.Conn) (*Catalog, error) {
 	return cat, nil
 }
 
+// A catalogReader takes the rows of information_schema.
+type catalogReader struct{ *schema.Catalog }
+
+func (r catalogReader) table(v []string) {
+	t := &schema.Table{TableName: schema.TableName{Database: v[0], Table: v[1]}, Engine: v[3]}
+	switch v[2] {
+	case "VIEW", "SYSTEM VIEW":
+		t.Kind = schema.View
+	case "SEQUENCE":
+		t.Kind = schema.Sequence
+	}
+	r.Add(t)
+}
+
+func (r catalogReader) at(v []string) *schema.Table {
+	return r.Table(schema.TableName{Database: v[0], Table: v[1]})
+}
+
+func (r catalogReader) column(v []string) {
+	t := r.at(v)
+	if t == nil && fold(v[0]) == schema.InformationSchema {
+		t = &schema.Table{TableName: schema.TableName{Database: v[0], Table: v[1]}, Kind: schema.System}
+		r.Add(t)
+	}
+	if t == nil {
+		return
+	}
+	extra := strings.ToUpper(v[5])
+	c := schema.TableColumn{Name: v[2], Type: v[3], Nullable: v[4] == "YES", Invisible: strings.Contains(extra, "INVISIBLE"), Generated: v[6], Default: v[7]}
+	if !r.Server.MariaDB && !strings.Contains(extra, "DEFAULT_GENERATED") {
+		c.Default = "" // MySQL shows literals without their quotes
+	}
+	t.Columns = append(t.Columns, c)
+}
+
+func (r catalogReader) view(v []string) {
+	if t := r.at(v); t != nil {
+		t.Definition, t.Definer = v[2], v[3]
+	}
+}
+
+func (r catalogReader) key(v []string) {
+	t := r.at(v)
+	if t == nil {
+		return
+	}
+	if n := len(t.Keys); n == 0 || t.Keys[n-1].Name != v[2] {
+		t.Keys = append(t.Keys, schema.Key{Name: v[2], Unique: v[3] == "0"})
+	}
+	k := &t.Keys[len(t.Keys)-1]
+	k.Columns = append(k.Columns, v[4])
+}
+
+func (r catalogReader) foreign(v []string) {
+	t := r.at(v)
+	if t == nil {
+		return
+	}
+	if n := len(t.Foreign); n == 0 || t.Foreign[n-1].Name != v[6] {
+		t.Foreign = append(t.Foreign, schema.ForeignKey{Name: v[6], Ref: schema.TableName{Database: v[3], Table: v[4]}, OnUpdate: v[7], OnDelete: v[8]})
+	}
+	f := &t.Foreign[len(t.Foreign)-1]
+	f.Columns, f.RefColumns = append(f.Columns, v[2]), append(f.RefColumns, v[5])
+}
+
+func (r catalogReader) trigger(v []string) {
+	if t := r.at(v); t != nil {
+		t.Triggers = append(t.Triggers, schema.Trigger{Name: v[2], Timing: v[3], Event: v[4], Body: v[5]})
+	}
+}
+
+func (r catalogReader) routine(v []string) {
+	r.AddRoutine(&schema.Routine{TableName: schema.TableName{Database: v[0], Table: v[1]}, Procedure: v[2] == "PROCEDURE", Body: v[3]})
+}
+
+func (r catalogReader) event(v []string) {
+	r.Events = append(r.Events, schema.Event{TableName: schema.TableName{Database: v[0], Table: v[1]}, Body: v[2]})
+}
+
 // privilege returns what notes the privileges the service account has.
-func (c *Catalog) privilege() func(v []string) {
+func (r catalogReader) privilege() func(v []string) {
 	missing := map[string]bool{}
 	for _, p := range privileges {
 		missing[p] = true
 	}
 	say := func() {
-		c.Blind = ""
+		r.Blind = ""
 		for _, p := range privileges {
 			if missing[p] {
-				c.Blind = p
+				r.Blind = p
 			}
 		}
 	}
@@ -152,19 +168,4 @@ func queryStrings(c *wire.Conn, sql string, row func(v []string)) error {
 		row(v)
 		return nil
 	})
-}
-
-// equal reports whether two catalogs say the same.
-func (c *Catalog) equal(o *Catalog) bool {
-	if c.Lower != o.Lower || c.Version != o.Version || c.Blind != o.Blind || len(c.Tables) != len(o.Tables) || !maps.Equal(c.Routines, o.Routines) {
-		return false
-	}
-	for key, t := range c.Tables {
-		u := o.Tables[key]
-		if u == nil || t.TableName != u.TableName || t.View != u.View || t.Engine != u.Engine || t.Definition != u.Definition || t.Triggers != u.Triggers ||
-			!slices.Equal(t.Columns, u.Columns) || !slices.Equal(t.Foreign, u.Foreign) {
-			return false
-		}
-	}
-	return true
 }

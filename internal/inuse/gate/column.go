@@ -14,12 +14,12 @@ func (r *reader) column(c *wire.Column, v *verdict, utf8 bool) (policy.Decision,
 	if len(c.Schema) == 0 || len(c.OrgTable) == 0 || len(c.OrgName) == 0 {
 		return v.all, v.touches
 	}
-	n := TableName{string(c.Schema), string(c.OrgTable)}
+	n := schema.TableName{Database: string(c.Schema), Table: string(c.OrgTable)}
 	name := string(c.OrgName)
 	if !utf8 && !(sure(n.Database) && sure(n.Table) && sure(name)) {
 		return policy.Decision{Level: r.view.Least(), Rule: derived}, true
 	}
-	if g := r.tables[r.cat.key(n)]; g != nil {
+	if g := r.tables[r.cat.Key(n)]; g != nil {
 		if d, ok := g.column(name); ok {
 			return d, true
 		}
@@ -31,7 +31,7 @@ func (r *reader) column(c *wire.Column, v *verdict, utf8 bool) (policy.Decision,
 		return policy.Decision{}, false
 	}
 	t := r.cat.Table(n)
-	return v.all, !v.simple || t == nil || t.View || t.column(name) == ""
+	return v.all, !v.simple || t == nil || t.Kind == schema.View || t.Column(name) == nil
 }
 
 // sure reports whether a name in a character set that is not Unicode is the one

@@ -93,11 +93,14 @@ no_table_options no_field_options no_auto_value_on_zero no_backslash_escapes str
 no_zero_date allow_invalid_dates error_for_division_by_zero traditional no_auto_create_user high_not_precedence
 no_engine_substitution pad_char_to_full_length time_round_fractional ansi`)
 
-// readableSchema lists the tables of information_schema that describe and do not
+// described lists the tables of information_schema that describe and do not
 // show what runs or what columns hold.
-var readableSchema = words(`
+var described = strings.Fields(`
 schemata tables columns statistics key_column_usage referential_constraints table_constraints character_sets collations
 collation_character_set_applicability engines`)
+
+// readableSchema holds those of described.
+var readableSchema = words(strings.Join(described, " "))
 
 func words(s string) map[string]bool {
 	m := map[string]bool{}

@@ -32,6 +32,7 @@ import (
 	"github.com/veildb/veildb/internal/inuse/encdb"
 	"github.com/veildb/veildb/internal/inuse/policy"
 	"github.com/veildb/veildb/internal/inuse/wire"
+	"github.com/veildb/veildb/internal/sql/schema"
 )
 
 // ErrNoBackend means that none of the backends can be reached.
@@ -105,7 +106,7 @@ type Server struct {
 
 // An accessKey is what an access depends on.
 type accessKey struct {
-	cat        *Catalog
+	cat        *schema.Catalog
 	rules      uint64
 	user, host string
 }

@@ -9,28 +9,30 @@ import (
 )
 
 // testCatalog is a server's catalog made up for what one cannot easily have.
-func testCatalog() *Catalog {
-	columns := func(names ...string) (out []TableColumn) {
+func testCatalog() *schema.Catalog {
+	columns := func(names ...string) (out []schema.TableColumn) {
 		for _, n := range names {
-			out = append(out, TableColumn{n, " "})
+			out = append(out, schema.TableColumn{Name: n})
 		}
 		return out
 	}
-	cat := &Catalog{Version: "10.11.19-MariaDB", Tables: map[TableName]*Table{}, Routines: map[string]bool{"regexp_like": true}}
-	for _, t := range []Table{
-		{TableName: TableName{"hr", "employee"}, Engine: "InnoDB", Columns: append(columns("id", "name", "ssn", "salary"), TableColumn{"copy", "concat(`ssn`,'') "})},
-		{TableName: TableName{"hr", "log"}, Engine: "InnoDB", Columns: columns("id", "msg")},
-		{TableName: TableName{"hr", "watched"}, Engine: "InnoDB", Columns: columns("id", "msg"), Triggers: 1},
-		{TableName: TableName{"hr", "child"}, Engine: "InnoDB", Columns: columns("id", "code"), Foreign: []ForeignKey{{"code", TableName{"hr", "employee"}, "ssn"}}},
-		{TableName: TableName{"hr", "uni"}, Engine: "InnoDB", Columns: columns("id", "name", "größe")},
-		{TableName: TableName{"hr", "far"}, Engine: "FEDERATED", Columns: columns("id", "x")},
-		{TableName: TableName{"hr", "v_clean"}, View: true, Definition: "select `hr`.`log`.`id` AS `id` from `hr`.`log`", Columns: columns("id")},
-		{TableName: TableName{"hr", "v_ssn"}, View: true, Definition: "select `hr`.`employee`.`ssn` AS `s` from `hr`.`employee`", Columns: columns("s")},
-		{TableName: TableName{"hr", "v_deep"}, View: true, Definition: "select `v_ssn`.`s` AS `t` from `hr`.`v_ssn`", Columns: columns("t")},
-		{TableName: TableName{"hr", "v_routine"}, View: true, Definition: "select `hr`.`f`(1) AS `t`", Columns: columns("t")},
-		{TableName: TableName{"hr", "v_hidden"}, View: true, Columns: columns("t")},
+	hr := func(name string) schema.TableName { return schema.TableName{Database: "hr", Table: name} }
+	cat := schema.NewCatalog(schema.ParseServer("10.11.19-MariaDB"), schema.MatchCase)
+	cat.AddRoutine(&schema.Routine{TableName: hr("regexp_like")})
+	for _, t := range []schema.Table{
+		{TableName: hr("employee"), Engine: "InnoDB", Columns: append(columns("id", "name", "ssn", "salary"), schema.TableColumn{Name: "copy", Generated: "concat(`ssn`,'')"})},
+		{TableName: hr("log"), Engine: "InnoDB", Columns: columns("id", "msg")},
+		{TableName: hr("watched"), Engine: "InnoDB", Columns: columns("id", "msg"), Triggers: make([]schema.Trigger, 1)},
+		{TableName: hr("child"), Engine: "InnoDB", Columns: columns("id", "code"), Foreign: []schema.ForeignKey{{Columns: []string{"code"}, Ref: hr("employee"), RefColumns: []string{"ssn"}}}},
+		{TableName: hr("uni"), Engine: "InnoDB", Columns: columns("id", "name", "größe")},
+		{TableName: hr("far"), Engine: "FEDERATED", Columns: columns("id", "x")},
+		{TableName: hr("v_clean"), Kind: schema.View, Definition: "select `hr`.`log`.`id` AS `id` from `hr`.`log`", Columns: columns("id")},
+		{TableName: hr("v_ssn"), Kind: schema.View, Definition: "select `hr`.`employee`.`ssn` AS `s` from `hr`.`employee`", Columns: columns("s")},
+		{TableName: hr("v_deep"), Kind: schema.View, Definition: "select `v_ssn`.`s` AS `t` from `hr`.`v_ssn`", Columns: columns("t")},
+		{TableName: hr("v_routine"), Kind: schema.View, Definition: "select `hr`.`f`(1) AS `t`", Columns: columns("t")},
+		{TableName: hr("v_hidden"), Kind: schema.View, Columns: columns("t")},
 	} {
-		cat.Tables[t.TableName] = &t
+		cat.Add(&t)
 	}
 	return cat
 }
@@ -63,7 +65,7 @@ func TestLabels(t *testing.T) {
 		"log":       nil,
 		"v_clean":   nil,
 	} {
-		g := r.tables[TableName{"hr", name}]
+		g := r.tables[schema.TableName{Database: "hr", Table: name}]
 		if (g == nil) != (want == nil) {
 			t.Errorf("%s: guarded is %v", name, g != nil)
 			continue

@@ -3,6 +3,7 @@ package gate
 import (
 	"strings"
 
+	"github.com/veildb/veildb/internal/sql/schema"
 	"github.com/veildb/veildb/internal/sql/token"
 )
 
@@ -246,9 +247,9 @@ func (r *reader) describes(form []string) bool {
 		}
 	}
 	rest := n + 1
-	name := TableName{r.database, t.Name(n)}
+	name := schema.TableName{Database: r.database, Table: t.Name(n)}
 	if t.IsSymbol(rest, ".") && t.IsName(rest+1) {
-		name = TableName{name.Table, t.Name(rest + 1)}
+		name = schema.TableName{Database: name.Table, Table: t.Name(rest + 1)}
 		rest += 2
 	}
 	if (t.IsWord(rest, "FROM") || t.IsWord(rest, "IN")) && t.IsName(rest+1) {

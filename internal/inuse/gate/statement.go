@@ -2,6 +2,7 @@ package gate
 
 import (
 	"github.com/veildb/veildb/internal/inuse/policy"
+	"github.com/veildb/veildb/internal/sql/schema"
 	"github.com/veildb/veildb/internal/sql/token"
 )
 
@@ -43,14 +44,14 @@ type reader struct {
 	text  token.Text
 	v     verdict
 	ctes  map[string]bool
-	wrote []*Table // tables written to
+	wrote []*schema.Table // tables written to
 }
 
 // judge says how to run a statement, or why not to.
 func (r *reader) judge(sql []byte) (verdict, *Refusal) {
 	r.v, r.ctes, r.wrote = verdict{}, nil, r.wrote[:0]
 	mode := r.mode
-	mode.MariaDB, mode.Version = r.server.MariaDB, r.server.Version
+	mode.MariaDB, mode.Version = r.cat.Server.MariaDB, r.cat.Server.Version
 	if err := r.text.Scan(sql, mode); err != nil {
 		return r.v, &Refusal{refuseLex.Rule, refuseLex.Reason + ": " + err.Error()}
 	}
@@ -249,7 +250,7 @@ func (r *reader) parenthesis(i int) *Refusal {
 	switch {
 	case r.ctes[name] && !t.IsSymbol(i-2, "."):
 		return nil
-	case quoted || t.IsSymbol(i-2, ".") || r.cat.Routines[name]:
+	case quoted || t.IsSymbol(i-2, ".") || r.cat.HasRoutine(name):
 		return refuseRoutine
 	case beforeParen[name], functions[name] == fnPure:
 		return nil

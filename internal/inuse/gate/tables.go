@@ -1,6 +1,9 @@
 package gate
 
-import "github.com/veildb/veildb/internal/sql/token"
+import (
+	"github.com/veildb/veildb/internal/sql/schema"
+	"github.com/veildb/veildb/internal/sql/token"
+)
 
 // A level is a pair of parentheses in a search for table references.
 type level struct {
@@ -65,19 +68,19 @@ func (r *reader) reference(i int) (next int, ref *Refusal) {
 }
 
 // table is reference, and returns the table, nil for a name of WITH or DUAL.
-func (r *reader) table(i int) (*Table, int, *Refusal) {
+func (r *reader) table(i int) (*schema.Table, int, *Refusal) {
 	t := &r.text
 	if !t.IsName(i) {
 		return nil, i, refuseForm
 	}
-	n := TableName{r.database, t.Name(i)}
+	n := schema.TableName{Database: r.database, Table: t.Name(i)}
 	next := i + 1
 	qualified := t.IsSymbol(next, ".")
 	if qualified {
 		if !t.IsName(next + 1) {
 			return nil, i, refuseForm
 		}
-		n = TableName{n.Table, t.Name(next + 1)}
+		n = schema.TableName{Database: n.Table, Table: t.Name(next + 1)}
 		next += 2
 	}
 	switch {
@@ -90,7 +93,7 @@ func (r *reader) table(i int) (*Table, int, *Refusal) {
 	if found == nil {
 		return nil, next, refuseTable
 	}
-	if g := r.tables[r.cat.key(n)]; g != nil {
+	if g := r.tables[r.cat.Key(n)]; g != nil {
 		r.touched(g.all)
 	}
 	return found, next, nil

@@ -5,20 +5,21 @@ import (
 	"strings"
 
 	"github.com/veildb/veildb/internal/inuse/policy"
+	"github.com/veildb/veildb/internal/sql/schema"
 )
 
 // A ruleTarget is what a rule that spells out tables names in a catalog.
 type ruleTarget struct {
 	rule    string
 	line    int
-	tables  []*Table // those that exist
-	absent  []string // tables that do not, in databases that do
-	missing []string // columns that none of tables has
+	tables  []*schema.Table // those that exist
+	absent  []string        // tables that do not, in databases that do
+	missing []string        // columns that none of tables has
 }
 
 // targets finds what the rules of a set name. Only names spelled out count:
 // patterns may match nothing.
-func targets(cat *Catalog, set *policy.Set) (out []ruleTarget) {
+func targets(cat *schema.Catalog, set *policy.Set) (out []ruleTarget) {
 	databases := map[string]bool{}
 	for _, t := range cat.Tables {
 		databases[fold(t.Database)] = true
@@ -30,7 +31,7 @@ func targets(cat *Catalog, set *policy.Set) (out []ruleTarget) {
 		t := ruleTarget{rule: r.Name, line: r.Line}
 		for _, db := range spelled(r.Databases) {
 			for _, name := range spelled(r.Tables) {
-				if found := cat.Table(TableName{db, name}); found != nil {
+				if found := cat.Table(schema.TableName{Database: db, Table: name}); found != nil {
 					t.tables = append(t.tables, found)
 				} else if databases[fold(db)] {
 					t.absent = append(t.absent, db+"."+name)
@@ -50,7 +51,7 @@ func targets(cat *Catalog, set *policy.Set) (out []ruleTarget) {
 func (t *ruleTarget) has(column string) bool {
 	for _, table := range t.tables {
 		// A view's or a foreign table's columns may be protected as well.
-		if table.column(column) != "" {
+		if table.Column(column) != nil {
 			return true
 		}
 	}
@@ -75,7 +76,7 @@ type Finding struct {
 }
 
 // Check compares rules with a server's catalog.
-func Check(cat *Catalog, set *policy.Set) (out []Finding) {
+func Check(cat *schema.Catalog, set *policy.Set) (out []Finding) {
 	if cat.Blind != "" {
 		out = append(out, Finding{Bad: true, Reason: "the service account lacks " + cat.Blind + " ON *.*: restricted accounts are refused everything"})
 	}
@@ -91,12 +92,12 @@ func Check(cat *Catalog, set *policy.Set) (out []Finding) {
 	for _, g := range a.tables {
 		where := g.Database + "." + g.Table.Table
 		switch {
-		case g.whole && g.View:
+		case g.whole && g.Kind == schema.View:
 			out = append(out, Finding{Reason: "view " + where + " shows protected columns, or cannot be judged: all of it is protected"})
 		case g.whole && len(a.lost()) == 0:
 			out = append(out, Finding{Reason: "table " + where + " is of an engine that shows other tables: all of it is protected"})
 		}
-		if g.Triggers > 0 {
+		if len(g.Triggers) > 0 {
 			out = append(out, Finding{Reason: "table " + where + " has triggers: restricted accounts cannot write to it"})
 		}
 	}

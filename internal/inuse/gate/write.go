@@ -1,6 +1,9 @@
 package gate
 
-import "github.com/veildb/veildb/internal/sql/token"
+import (
+	"github.com/veildb/veildb/internal/sql/schema"
+	"github.com/veildb/veildb/internal/sql/token"
+)
 
 // skip returns the first token from i that is none of the words.
 func (r *reader) skip(i int, words ...string) int {
@@ -53,7 +56,7 @@ func (r *reader) inserts() *Refusal {
 	if target == nil {
 		return refuseForm
 	}
-	if target.View {
+	if target.Kind == schema.View {
 		return refuseView
 	}
 	if t.IsWord(at, "PARTITION") && t.IsSymbol(at+1, "(") {
@@ -77,13 +80,13 @@ func (r *reader) inserts() *Refusal {
 	return r.insertsProtected(target, at)
 }
 
-func (r *reader) insertsProtected(target *Table, at int) *Refusal {
+func (r *reader) insertsProtected(target *schema.Table, at int) *Refusal {
 	t := &r.text
 	end := r.find(at, "ON", "RETURNING")
 	switch {
 	case t.IsWord(at, "VALUES"), t.IsWord(at, "VALUE"):
 		for i := at + 1; i < end; i++ {
-			if t.IsName(i) && !t.IsSymbol(i+1, "(") && (t.Tokens[i].Kind == token.Quoted || target.column(t.Name(i)) != "") {
+			if t.IsName(i) && !t.IsSymbol(i+1, "(") && (t.Tokens[i].Kind == token.Quoted || target.Column(t.Name(i)) != nil) {
 				return refuseCopy
 			}
 		}
@@ -101,16 +104,6 @@ func (r *reader) insertsProtected(target *Table, at int) *Refusal {
 		return r.assignments(target, end+4, r.find(end, "RETURNING"))
 	}
 	return nil
-}
-
-// column returns a column's name as the table has it, or "".
-func (t *Table) column(name string) string {
-	for _, c := range t.Columns {
-		if fold(c.Name) == fold(name) {
-			return c.Name
-		}
-	}
-	return ""
 }
 
 // updates judges UPDATE.
@@ -132,7 +125,7 @@ func (r *reader) updates() *Refusal {
 	if ref != nil {
 		return ref
 	}
-	if target != nil && target.View {
+	if target != nil && target.Kind == schema.View {
 		return refuseView
 	}
 	r.wrote = append(r.wrote, target)
@@ -158,7 +151,7 @@ func (r *reader) writesUnknown(start, end int) bool {
 			continue
 		}
 		for _, t := range r.cat.Tables {
-			if fold(t.Table) == fold(r.text.Name(i)) && (t.View || t.Triggers > 0) {
+			if fold(t.Table) == fold(r.text.Name(i)) && (t.Kind == schema.View || len(t.Triggers) > 0) {
 				return true
 			}
 		}
@@ -184,7 +177,7 @@ func (r *reader) deletes() *Refusal {
 	if ref != nil {
 		return ref
 	}
-	if target != nil && target.View {
+	if target != nil && target.Kind == schema.View {
 		return refuseView
 	}
 	if target == nil || t.IsSymbol(next, ",") || t.IsSymbol(next, ".") || t.IsWord(next, "USING") {
@@ -197,7 +190,7 @@ func (r *reader) deletes() *Refusal {
 // writes checks what holds for all statements that write.
 func (r *reader) writes() *Refusal {
 	for _, t := range r.wrote {
-		if t != nil && t.Triggers > 0 {
+		if t != nil && len(t.Triggers) > 0 {
 			return refuseTrigger
 		}
 	}
@@ -215,7 +208,7 @@ func (r *reader) writes() *Refusal {
 // assignments checks "column = expression, ..." in tokens [start, end): an
 // expression may name a protected column of the table only to assign to the
 // same column.
-func (r *reader) assignments(target *Table, start, end int) *Refusal {
+func (r *reader) assignments(target *schema.Table, start, end int) *Refusal {
 	t := &r.text
 	for start < end {
 		next := start
@@ -234,7 +227,7 @@ func (r *reader) assignments(target *Table, start, end int) *Refusal {
 	return nil
 }
 
-func (r *reader) assignment(target *Table, start, end int) *Refusal {
+func (r *reader) assignment(target *schema.Table, start, end int) *Refusal {
 	t := &r.text
 	eq := start
 	for eq < end && !t.IsSymbol(eq, "=") {
@@ -246,11 +239,12 @@ func (r *reader) assignment(target *Table, start, end int) *Refusal {
 	if eq == start || eq == end || !t.IsName(eq-1) {
 		return refuseForm
 	}
-	to := target.column(t.Name(eq - 1))
-	if to == "" {
+	column := target.Column(t.Name(eq - 1))
+	if column == nil {
 		return refuseForm
 	}
-	g := r.tables[r.cat.key(target.TableName)]
+	to := column.Name
+	g := r.tables[r.cat.Key(target.TableName)]
 	for i := eq + 1; i < end; i++ {
 		if g == nil || !t.IsName(i) || t.IsSymbol(i+1, ".") {
 			continue
@@ -269,7 +263,7 @@ func (r *reader) assignment(target *Table, start, end int) *Refusal {
 // hidden reports whether the server could take an ASCII name that the table
 // does not have for a protected column of another spelling.
 func (g *guarded) hidden(name string) bool {
-	if g.Table.column(name) != "" {
+	if g.Table.Column(name) != nil {
 		return false
 	}
 	for c := range g.columns {
