@@ -21,6 +21,7 @@ type answer struct {
 	// which settle drops.
 	refused bool
 	infile  bool // the application is to send a file
+	fresh   bool // nothing of the answer has been looked at
 
 	defs  definitions
 	col   wire.Column
@@ -89,7 +90,7 @@ func (s *Session) expect(cmd wire.Command, id uint32) {
 	a.cmd, a.id = cmd, id
 	a.resp.Start(cmd, s.server.Caps)
 	a.held, a.ends = a.held[:0], a.ends[:0]
-	a.refused, a.infile, a.head = false, false, nil
+	a.refused, a.infile, a.fresh, a.head = false, false, true, nil
 	if cmd == wire.ComStmtFetch {
 		a.set = s.cursors[id]
 	}
@@ -98,6 +99,7 @@ func (s *Session) expect(cmd wire.Command, id uint32) {
 // skipHead passes over the column definitions if they are those of the last time.
 func (s *Session) skipHead() error {
 	a := &s.answer
+	a.fresh = false
 	h := a.heads.find(a.cmd, a.id)
 	if h == nil || h.set == nil {
 		return nil
