@@ -23,6 +23,8 @@ import (
 //	    databases: [shop]            # a name, or a list of them;
 //	    tables: [orders, "card_*"]   # * stands for any characters
 //	    columns: ["*"]
+//	    inference: guarded           # the default; or strict, or documented
+//	    grants: [range, order]       # beside guarded: also like_prefix, group, join
 //	    accounts:                    # in place of those above, for this rule
 //	      full: [auditor]
 //
@@ -49,6 +51,8 @@ type Rule struct {
 	Databases   []Entry
 	Tables      []Entry
 	Columns     []Entry
+	Inference   Entry // a name of an Inference, "" for Guarded
+	Grants      []Entry
 	Accounts    *Accounts // nil: those of the Document
 }
 
@@ -71,10 +75,14 @@ func (a *Accounts) empty() bool {
 
 // Merge adds the rules of o to d, in place of those of the same name, and the
 // lists of accounts of o, if it has any, in place of those of d. Who may change
-// rules and register keys stays.
+// rules and register keys stays, and so does the inference of a rule whose new
+// form does not speak of it.
 func (d *Document) Merge(o *Document) {
 	for _, r := range o.Rules {
 		if i := slices.IndexFunc(d.Rules, func(x Rule) bool { return x.Name == r.Name }); i >= 0 {
+			if r.Inference.Text == "" && len(r.Grants) == 0 {
+				r.Inference, r.Grants = d.Rules[i].Inference, d.Rules[i].Grants
+			}
 			d.Rules[i] = r
 		} else {
 			d.Rules = append(d.Rules, r)
@@ -142,6 +150,10 @@ func (d *Document) Encode() []byte {
 		list("    ", "databases", r.Databases)
 		list("    ", "tables", r.Tables)
 		list("    ", "columns", r.Columns)
+		if r.Inference.Text != "" {
+			fmt.Fprintf(&b, "    inference: %s\n", quote(r.Inference.Text))
+		}
+		list("    ", "grants", r.Grants)
 		accounts("    ", r.Accounts)
 	}
 	return []byte(b.String())

@@ -40,6 +40,8 @@ type rule struct {
 	databases, tables, columns []pattern
 	own                        bool // it has levels in place of the Set's
 	levels                     levels
+	inference                  Inference
+	grants                     Grant
 }
 
 // Parse reads rules in the form of a Document for a server that compares names
@@ -106,6 +108,7 @@ func (s *Set) compile(p *problems, r *Rule) rule {
 	c.databases = patterns("databases", r.Databases, s.names.FoldTable)
 	c.tables = patterns("tables", r.Tables, s.names.FoldTable)
 	c.columns = patterns("columns", r.Columns, schema.FoldColumn)
+	c.inference, c.grants = p.compileInference(r)
 	if r.Accounts != nil {
 		c.own, c.levels = true, p.compileLevels(r.Accounts)
 	}

@@ -215,6 +215,11 @@ func (r reader) rule(n ast.Node) (rule Rule) {
 			rule.Tables = r.list(v, key)
 		case "columns":
 			rule.Columns = r.list(v, key)
+		case "inference":
+			rule.Inference.Text, _ = r.text(v, key)
+			rule.Inference.Line = line(v)
+		case "grants":
+			rule.Grants = r.list(v, key)
 		case "accounts":
 			rule.Accounts = new(Accounts)
 			r.accounts(v, rule.Accounts)
