@@ -1,0 +1,89 @@
+package fuse
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// An Entry is a mount of this program in the mount table.
+type Entry struct {
+	Path     string
+	Source   string
+	Device   string // "major:minor"
+	ReadOnly bool
+}
+
+// Find returns the topmost mount at path, if it is one of this program. A mount
+// of another file system there is no match.
+func Find(path string) (Entry, bool, error) {
+	var found Entry
+	ours := false
+	err := mounts(func(e Entry, fsType string) {
+		if e.Path == path {
+			found, ours = e, fsType == FSType
+		}
+	})
+	return found, ours, err
+}
+
+// List returns the mounts of this program.
+func List() ([]Entry, error) {
+	var list []Entry
+	err := mounts(func(e Entry, fsType string) {
+		if fsType == FSType {
+			list = append(list, e)
+		}
+	})
+	return list, err
+}
+
+// mounts calls f for each mount, in the order of the table: of those at one
+// path the last is on top.
+func mounts(f func(e Entry, fsType string)) error {
+	file, err := os.Open("/proc/self/mountinfo")
+	if err != nil {
+		return fmt.Errorf("read mount table: %w", err)
+	}
+	defer file.Close()
+	if err := parseMounts(file, f); err != nil {
+		return fmt.Errorf("read mount table: %w", err)
+	}
+	return nil
+}
+
+// parseMounts reads the format of proc(5): "id parent major:minor root path
+// options [optional...] - type source superoptions".
+func parseMounts(r io.Reader, f func(e Entry, fsType string)) error {
+	lines := bufio.NewScanner(r)
+	for lines.Scan() {
+		left, right, ok := strings.Cut(lines.Text(), " - ")
+		a, b := strings.Fields(left), strings.Fields(right)
+		if !ok || len(a) < 6 || len(b) < 2 {
+			continue
+		}
+		e := Entry{Path: unescape(a[4]), Source: unescape(b[1]), Device: a[2]}
+		e.ReadOnly = strings.HasPrefix(a[5], "ro")
+		f(e, b[0])
+	}
+	return lines.Err()
+}
+
+// unescape undoes the octal escapes of mount tables: \040 is a blank.
+func unescape(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+3 < len(s) {
+			if c, err := strconv.ParseUint(s[i+1:i+4], 8, 8); err == nil {
+				b.WriteByte(byte(c))
+				i += 3
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}

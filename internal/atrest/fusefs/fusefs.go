@@ -1,0 +1,65 @@
+// Package fusefs mounts a tree of encrypted files as a file system for stock
+// programs, such as database servers.
+//
+// Every file of the lower tree is an encrypted file of package volume;
+// directories, links, names, owners, modes and times are those of the lower
+// tree. The kernel's page cache holds content in plain, the lower file system's
+// holds ciphertext, and nothing is kept in between: a write is in the lower
+// file before it returns, an fsync is the lower file's fsync.
+//
+// # Caching
+//
+// Write-through: a write(2) reaches the lower file before it returns. What a
+// server wrote survives its own death and that of this program, and a full disk
+// fails the write that filled it.
+//
+// Write-back: a write(2) ends in the page cache and goes down later, at the
+// latest with fsync. What was not synced is lost when this program dies, and a
+// full disk may show only at fsync or close.
+//
+// Nobody else may change the lower tree meanwhile: the kernel keeps names,
+// attributes and pages until it is told otherwise.
+//
+// # Without a cipher
+//
+// With Options.Keys nil files are stored as they are. It is for measuring what
+// of a mount's price is the price of FUSE.
+package fusefs
+
+import (
+	"errors"
+
+	"github.com/veildb/veildb/internal/atrest/volume"
+)
+
+// ErrUnavailable says that this system cannot mount volumes at all.
+var ErrUnavailable = errors.New("mounting needs Linux")
+
+// A CacheMode says when written data leaves the kernel's page cache.
+type CacheMode int
+
+const (
+	WriteThrough CacheMode = iota // before write(2) returns
+	WriteBack                     // later, at the latest with fsync
+)
+
+// Options for Mount. The zero value stores without a cipher, for this user
+// alone.
+type Options struct {
+	// Keys gives the keys of files; nil means no cipher.
+	Keys volume.KeySource
+	// Volume is handed to package volume.
+	Volume volume.Options
+	// Source is what mount tables show.
+	Source string
+	Cache  CacheMode
+	// AllowOther lets other users in, as modes and owners of files allow.
+	AllowOther bool
+	ReadOnly   bool
+	// Loops is the number of threads that serve; 0 means a number that suits
+	// the machine.
+	Loops int
+	// Log is told, once a file, why a file cannot be opened. Calls may come
+	// from several goroutines at once.
+	Log func(error)
+}
