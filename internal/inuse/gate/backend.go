@@ -30,7 +30,11 @@ type Backend struct {
 	// (0: 250 ms), Refresh how often they are read all the same (0: 5 s).
 	// Changes made around the gate are seen that much later.
 	Poll, Refresh time.Duration
+	// Report is told when the backend becomes usable, and when it no longer is
+	// and why; it must be quick. Nil: nobody is told.
+	Report func(up bool, cause error)
 
+	open          atomic.Int64 // sessions
 	reads, errors atomic.Int64
 	current       atomic.Pointer[schema.Catalog] // nil: not known now
 	// asked counts the reasons to read the catalog again, seen those that
@@ -41,13 +45,25 @@ type Backend struct {
 	conn *wire.Conn
 	read time.Time
 	ddl  string        // counters of definition statements
+	said state         // what Report was told last
 	cost time.Duration // of reading the catalog
 }
 
-// Limits in time of the gate's own statements.
+// Limits in time of the gate's own connections and statements.
 const (
-	dialTimeout    = 5 * time.Second
-	serviceTimeout = 30 * time.Second
+	dialTimeout     = 2 * time.Second
+	greetingTimeout = 3 * time.Second
+	probeTimeout    = 5 * time.Second // of asking a server whether it is there
+	serviceTimeout  = 30 * time.Second
+)
+
+// A state is what is known of a backend.
+type state byte
+
+const (
+	stateUnknown state = iota
+	stateUp
+	stateDown
 )
 
 func (b *Backend) healthy() bool { return b.current.Load() != nil }
@@ -143,7 +159,7 @@ func (b *Backend) look(ctx context.Context) {
 	setDefault(&refresh, 5*time.Second)
 	refresh = max(refresh, 20*b.cost) // many tables take long to read
 	if b.conn != nil && b.fresh() != nil && time.Since(b.read) < refresh {
-		ddl, err := definitionCounters(b.conn)
+		ddl, err := b.probe()
 		if err == nil && ddl == b.ddl {
 			return
 		}
@@ -151,7 +167,26 @@ func (b *Backend) look(ctx context.Context) {
 			b.drop()
 		}
 	}
-	_ = b.reload(ctx) // leaves the catalog unknown, and restricted accounts refused
+	// An error leaves the catalog unknown, and restricted accounts refused.
+	err := b.reload(ctx)
+	now := stateUp
+	if err != nil {
+		now = stateDown
+	}
+	if now != b.said && ctx.Err() == nil {
+		b.said = now
+		if b.Report != nil {
+			b.Report(err == nil, err)
+		}
+	}
+}
+
+// probe is definitionCounters for a server that may hang.
+func (b *Backend) probe() (string, error) {
+	conn := b.conn
+	watchdog := time.AfterFunc(probeTimeout, func() { conn.Close() })
+	defer watchdog.Stop()
+	return definitionCounters(conn)
 }
 
 // drop forgets the connection. The caller holds the lock.
@@ -177,7 +212,7 @@ func (b *Backend) reload(ctx context.Context) (err error) {
 		}
 	}
 	asked, begun := b.asked.Load(), time.Now()
-	if b.ddl, err = definitionCounters(b.conn); err != nil {
+	if b.ddl, err = b.probe(); err != nil {
 		return err
 	}
 	cat, err := ReadCatalog(b.conn)

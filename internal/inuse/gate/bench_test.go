@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"flag"
 	"fmt"
 	"net"
 	"os"
@@ -28,6 +29,8 @@ var mariadb struct {
 	*target.Server
 	stop func()
 }
+
+var soak = flag.Duration("soak", 0, "how long TestSoak runs; TestChurn takes 10,000 connections then")
 
 func TestMain(m *testing.M) {
 	code := m.Run()
@@ -115,7 +118,7 @@ func startGate(t testing.TB, change func(*Config)) *testGate {
 	}
 	g.backend = &Backend{Network: "tcp", Address: s.Addr(), User: "veil", Password: []byte("service")}
 	cfg := Config{
-		Backends: []*Backend{g.backend}, Rules: g.rules, EncDB: &encdb.Config{AllowClear: true},
+		Backends: []*Backend{g.backend}, Rules: g.rules, EncDB: &encdb.Config{AllowClear: true}, TrustGrants: true,
 		Audit: func(e Event) {
 			g.mu.Lock()
 			defer g.mu.Unlock()

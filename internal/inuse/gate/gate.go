@@ -24,6 +24,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -35,8 +36,15 @@ import (
 	"github.com/veildb/veildb/internal/sql/schema"
 )
 
-// ErrNoBackend means that none of the backends can be reached.
-var ErrNoBackend = errors.New("no backend can be reached")
+var (
+	// ErrNoBackend means that none of the backends can be reached.
+	ErrNoBackend = errors.New("no backend can be reached")
+	// ErrPrivileges means that a restricted account holds privileges with which
+	// it could read around the rules.
+	ErrPrivileges = errors.New("the account holds privileges that accounts with restrictions must not have")
+	// ErrTooMany means that an account has as many connections as it may.
+	ErrTooMany = errors.New("the account has too many connections")
+)
 
 // A Config says how a Server works. Backends and Rules are required.
 type Config struct {
@@ -48,11 +56,19 @@ type Config struct {
 	RequireTLS bool
 	Passwords  wire.PasswordPolicy
 
-	MaxConns     int           // 0: 1024
-	Idle         time.Duration // between commands; 0: 8 h
-	LoginTimeout time.Duration // 0: 10 s
-	MaxStatement int           // bytes of a command; 0: 64 MiB
-	MaxRow       int           // bytes of a row with encrypted cells; 0: 64 MiB
+	MaxConns      int           // 0: 1024
+	MaxPerAccount int           // of one user; 0: no limit of their own
+	MaxPerHost    int           // from one address; 0: no limit of their own
+	Idle          time.Duration // between commands; 0: 8 h
+	LoginTimeout  time.Duration // 0: 10 s
+	// Stall bounds each wait for the rest of what a client has begun to send, and
+	// for a client to take what it asked for. 0: 1 min
+	Stall        time.Duration
+	MaxStatement int // bytes of a command; 0: 64 MiB
+	MaxRow       int // bytes of a row with encrypted cells; 0: 64 MiB
+	// TrustGrants lets restricted accounts in whatever privileges they hold. It is
+	// for tests of what the gate itself keeps from them.
+	TrustGrants bool
 	// Audit is told of logins, ciphertext and refusals; it may be called by
 	// several goroutines at once. Nil: nobody is told.
 	Audit func(Event)
@@ -82,6 +98,19 @@ type Stats struct {
 	Refused, Redacted, CipherCells    int64
 	CatalogReads, CatalogErrors       int64
 	BackendFailures, ProtocolFailures int64
+
+	Draining     bool
+	Backends     []BackendStats
+	RulesVersion uint64
+	RulesDigest  string
+	RulesTrouble error // why the rules are not as their source has them, or nil
+}
+
+// BackendStats are those of one backend.
+type BackendStats struct {
+	Address string
+	Up      bool
+	Open    int64 // sessions
 }
 
 // counters are the Stats being counted.
@@ -98,6 +127,8 @@ type Server struct {
 
 	mu       sync.Mutex
 	sessions map[*session]struct{}
+	users    map[string]int // sessions by account
+	hosts    map[string]int // connections by address
 	wg       sync.WaitGroup
 
 	accessMu sync.Mutex
@@ -137,12 +168,13 @@ func New(cfg Config) *Server {
 	setDefault(&cfg.MaxConns, 1024)
 	setDefault(&cfg.Idle, 8*time.Hour)
 	setDefault(&cfg.LoginTimeout, 10*time.Second)
+	setDefault(&cfg.Stall, time.Minute)
 	setDefault(&cfg.MaxStatement, 64<<20)
 	setDefault(&cfg.MaxRow, 64<<20)
 	if cfg.Audit == nil {
 		cfg.Audit = func(Event) {}
 	}
-	return &Server{cfg: cfg, sessions: map[*session]struct{}{}, accesses: map[accessKey]*access{}}
+	return &Server{cfg: cfg, sessions: map[*session]struct{}{}, users: map[string]int{}, hosts: map[string]int{}, accesses: map[accessKey]*access{}}
 }
 
 func setDefault[T int | time.Duration](v *T, d T) {
@@ -169,50 +201,108 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 			return err
 		}
 		s.count.connections.Add(1)
-		if s.count.open.Add(1) > int64(s.cfg.MaxConns) || s.draining.Load() {
-			s.count.open.Add(-1)
+		host := remoteHost(nc)
+		if !s.admit(host) {
 			s.count.denied.Add(1)
-			go turnAway(nc)
+			s.turnAway(nc)
 			continue
 		}
 		s.wg.Add(1)
 		go func() {
 			defer s.wg.Done()
-			defer s.count.open.Add(-1)
+			defer s.leave(host)
 			s.session(nc)
 		}()
 	}
 }
 
-// turnAway tells a client that there are too many.
-func turnAway(nc net.Conn) {
-	c := wire.NewConn(nc, wire.Limits{Buffer: 1024})
-	nc.SetDeadline(time.Now().Add(time.Second))
-	if c.WriteErr(1040, "08004", "Too many connections") == nil {
+// admit counts a connection from host unless there are too many.
+func (s *Server) admit(host string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.draining.Load() || s.count.open.Load() >= int64(s.cfg.MaxConns) || s.cfg.MaxPerHost > 0 && s.hosts[host] >= s.cfg.MaxPerHost {
+		return false
+	}
+	s.count.open.Add(1)
+	s.hosts[host]++
+	return true
+}
+
+func (s *Server) leave(host string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.count.open.Add(-1)
+	take(s.hosts, host)
+}
+
+// take takes one from m[key].
+func take(m map[string]int, key string) {
+	if m[key]--; m[key] <= 0 {
+		delete(m, key)
+	}
+}
+
+// turnAway tells a client that it cannot be served. What it says fits a new
+// connection's buffer, so it does not wait.
+func (s *Server) turnAway(nc net.Conn) {
+	c := wire.NewConn(nc, wire.Limits{Buffer: 1024, Write: time.Second})
+	code, state, text := uint16(1040), "08004", "Too many connections"
+	if s.draining.Load() {
+		code, state, text = 1053, "08S01", "Server shutdown in progress"
+	}
+	if c.WriteErr(code, state, text) == nil {
 		c.Flush()
 	}
 	c.Close()
+}
+
+// join notes that a session is that of user, in place of before, unless the
+// user has too many.
+func (s *Server) join(user, before string) bool {
+	if s.cfg.MaxPerAccount <= 0 || user == before {
+		return true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if user != "" && s.users[user] >= s.cfg.MaxPerAccount {
+		return false
+	}
+	if user != "" {
+		s.users[user]++
+	}
+	if before != "" {
+		take(s.users, before)
+	}
+	return true
 }
 
 // Shutdown ends the sessions: idle ones at once, those in a transaction or at
 // work when that is done, and all that are left when ctx ends.
 func (s *Server) Shutdown(ctx context.Context) {
 	s.draining.Store(true)
-	for _, ss := range s.all() {
-		ss.drain()
-	}
 	done := make(chan struct{})
 	go func() {
 		s.wg.Wait()
 		close(done)
 	}()
-	select {
-	case <-done:
-	case <-ctx.Done():
+	// A session may be about to wait when it is woken, so it is woken again.
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
 		for _, ss := range s.all() {
-			ss.close()
+			ss.drain()
 		}
-		<-done
+		select {
+		case <-done:
+			return
+		case <-tick.C:
+		case <-ctx.Done():
+			for _, ss := range s.all() {
+				ss.close()
+			}
+			<-done
+			return
+		}
 	}
 }
 
@@ -237,23 +327,59 @@ func (s *Server) Stats() Stats {
 	for _, b := range s.cfg.Backends {
 		st.CatalogReads += b.reads.Load()
 		st.CatalogErrors += b.errors.Load()
+		st.Backends = append(st.Backends, BackendStats{b.Address, b.healthy(), b.open.Load()})
 	}
+	v := s.cfg.Rules.Current()
+	st.RulesVersion, st.RulesDigest, st.RulesTrouble = v.Number, v.Digest(), s.cfg.Rules.Trouble()
+	st.Draining = s.draining.Load()
 	return st
 }
 
-// dial connects to the first backend that answers.
-func (s *Server) dial(ctx context.Context) (*Backend, net.Conn, error) {
+// dial connects to the first backend that answers, those known to work first. A
+// backend that greets with an error is passed over, unless it is the last one.
+func (s *Server) dial(ctx context.Context) (*Backend, *wire.Conn, error) {
+	var sorry *wire.Conn
+	var whose *Backend
 	for _, healthy := range []bool{true, false} {
 		for _, b := range s.cfg.Backends {
 			if b.healthy() != healthy {
 				continue
 			}
-			nc, err := b.dial(ctx)
-			if err == nil {
-				return b, nc, nil
+			c, fault, err := s.greeted(ctx, b)
+			switch {
+			case err != nil:
+				s.count.failures.Add(1)
+				continue
+			case !fault:
+				if sorry != nil {
+					sorry.Close()
+				}
+				return b, c, nil
+			case sorry != nil:
+				sorry.Close()
 			}
-			s.count.failures.Add(1)
+			whose, sorry = b, c
 		}
 	}
+	if sorry != nil {
+		return whose, sorry, nil
+	}
 	return nil, nil, ErrNoBackend
+}
+
+// greeted connects to a backend that greets, and reports whether with an error.
+func (s *Server) greeted(ctx context.Context, b *Backend) (c *wire.Conn, fault bool, err error) {
+	nc, err := b.dial(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	c = wire.NewBackend(nc, wire.Limits{Load: s.cfg.MaxRow, Write: time.Minute})
+	c.SetReadDeadline(time.Now().Add(greetingTimeout))
+	first, err := c.Peek()
+	if err != nil {
+		c.Close()
+		return nil, false, fmt.Errorf("read greeting: %w", err)
+	}
+	c.SetReadDeadline(time.Time{})
+	return c, first == wire.HeaderErr, nil
 }

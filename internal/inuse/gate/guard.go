@@ -13,6 +13,13 @@ import (
 
 // guard answers a command of a restricted account.
 func (ss *session) guard(cmd wire.Command, p []byte) error {
+	if !ss.granted { // restricted since its login
+		if err := ss.checkGrants(); errors.Is(err, ErrPrivileges) {
+			return ss.refuse(&Refusal{"privileges", err.Error()}, "")
+		} else if err != nil {
+			return err
+		}
+	}
 	if err := ss.sync(); err != nil {
 		return err
 	}
@@ -106,10 +113,10 @@ func (ss *session) judge(sql []byte) (verdict, *Refusal) {
 	if ref := ss.prepareReader(); ref != nil {
 		return verdict{}, ref
 	}
-	v, ref := ss.reader.judge(sql)
+	v, ref := ss.reader.recall(sql)
 	if ref == refuseTable && ss.backend.doubted() {
 		if ref = ss.prepareReader(); ref == nil {
-			v, ref = ss.reader.judge(sql)
+			v, ref = ss.reader.recall(sql)
 		}
 	}
 	if ref == nil && ss.bad != "" && (v.class != classSet || !ascii(sql)) {
@@ -212,7 +219,7 @@ func (ss *session) rejudge(st *stmt) *Refusal {
 		return nil
 	}
 	ss.reader.mode, ss.reader.database = st.mode, st.db
-	v, ref := ss.reader.judge(st.sql)
+	v, ref := ss.reader.recall(st.sql)
 	if ref != nil {
 		return ref
 	}

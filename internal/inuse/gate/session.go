@@ -25,12 +25,15 @@ type session struct {
 	client, server *wire.Conn
 	login          *wire.Session
 	user, host     string // of the account the server took
+	counted        string // the account the session counts for
+	granted        bool   // its privileges have been checked
 
-	enc   *encdb.Session
-	resp  wire.Response
-	stmts map[uint32]*stmt
-	last  uint32 // statement prepared last
-	local uint32 // statements of the gate's own so far
+	enc    *encdb.Session
+	resp   wire.Response
+	answer *answer // memory for the next
+	stmts  map[uint32]*stmt
+	last   uint32 // statement prepared last
+	local  uint32 // statements of the gate's own so far
 
 	rules *policy.Version
 	view  *policy.View
@@ -54,29 +57,32 @@ type stmt struct {
 	db      string
 	v       verdict
 	access  *access // v was judged by
-	plan    plan    // of rows that wait for COM_STMT_FETCH
+	plan    *plan   // of rows that wait for COM_STMT_FETCH
 	control *control
 }
 
 // session serves one client until it leaves.
 func (s *Server) session(nc net.Conn) {
 	ss := &session{srv: s, id: s.ids.Add(1), stmts: map[uint32]*stmt{}, host: remoteHost(nc)}
-	ss.client = wire.NewConn(nc, wire.Limits{Load: s.cfg.MaxStatement, Packet: s.cfg.MaxStatement, Write: time.Minute})
+	ss.client = wire.NewConn(nc, wire.Limits{Load: s.cfg.MaxStatement, Packet: s.cfg.MaxStatement, Read: s.cfg.Stall, Write: s.cfg.Stall})
 	defer ss.client.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.LoginTimeout)
 	defer cancel()
-	backend, bc, err := s.dial(ctx)
+	backend, server, err := s.dial(ctx)
 	if err != nil {
+		ss.event(Event{Kind: "denied", Reason: err.Error()})
+		s.count.denied.Add(1)
 		ss.client.WriteErr(wire.CodeUnknown, "HY000", "the gate reaches no server")
 		ss.client.Flush()
 		return
 	}
-	ss.backend = backend
-	ss.server = wire.NewBackend(bc, wire.Limits{Load: s.cfg.MaxRow, Write: time.Minute})
+	ss.backend, ss.server = backend, server
 	defer ss.server.Close()
+	backend.open.Add(1)
+	defer backend.open.Add(-1)
+	defer func() { s.join("", ss.counted) }()
 	if err := ss.logIn(ctx); err != nil {
-		ss.event(Event{Kind: "denied", Reason: reasonOf(err)})
-		s.count.denied.Add(1)
+		ss.denied(err)
 		ss.client.Flush()
 		return
 	}
@@ -98,11 +104,22 @@ func (s *Server) session(nc net.Conn) {
 	ss.event(Event{Kind: "logout"})
 }
 
+// denied notes that a login failed.
+func (ss *session) denied(err error) {
+	ss.srv.count.denied.Add(1)
+	e := Event{Kind: "denied", Reason: reasonOf(err)}
+	var held *grantError
+	if errors.As(err, &held) {
+		e.Rule, e.Reason = "privileges", held.Error()
+	}
+	ss.event(e)
+}
+
 // reasonOf is err for a log: of the kinds of errors only, no text of a peer.
 func reasonOf(err error) string {
 	for _, known := range []error{
 		wire.ErrDenied, wire.ErrInsecure, wire.ErrUnsupported, wire.ErrMalformed, wire.ErrTooLarge, wire.ErrOutOfOrder,
-		io.ErrUnexpectedEOF, io.EOF, net.ErrClosed, context.DeadlineExceeded, errInfile, errIdentity,
+		io.ErrUnexpectedEOF, io.EOF, net.ErrClosed, context.DeadlineExceeded, errInfile, errIdentity, ErrTooMany,
 	} {
 		if errors.Is(err, known) {
 			return known.Error()
@@ -148,24 +165,35 @@ func (ss *session) loginConfig() *wire.LoginConfig {
 			ss.user = r.User
 			return nil
 		},
+		Accepted: ss.accepted,
 	}
 }
 
 func (ss *session) logIn(ctx context.Context) error {
-	deadline := time.Now().Add(ss.srv.cfg.LoginTimeout)
-	ss.client.SetReadDeadline(deadline)
-	ss.server.SetReadDeadline(deadline)
 	login, err := wire.RelayLogin(ctx, ss.client, ss.server, ss.loginConfig())
 	if err != nil {
 		return err
 	}
 	ss.login = login
+	ss.enc = ss.srv.cfg.EncDB.NewSession(ss.account())
+	return nil
+}
+
+// accepted judges a login that the server has accepted, and of which the client
+// has not heard yet.
+func (ss *session) accepted(login *wire.Session) error {
+	ss.login = login
 	if err := ss.identify(); err != nil {
 		return err
 	}
-	ss.server.SetReadDeadline(time.Time{})
-	ss.enc = ss.srv.cfg.EncDB.NewSession(ss.account())
-	return nil
+	if !ss.srv.join(ss.user, ss.counted) {
+		return ErrTooMany
+	}
+	ss.counted = ss.user
+	if ss.view.Least() == policy.Full {
+		return nil
+	}
+	return ss.checkGrants()
 }
 
 func (ss *session) account() encdb.Account {
@@ -194,7 +222,7 @@ func (ss *session) identify() error {
 	}
 	ss.inTx.Store(ss.login.OK.Status.Has(wire.StatusInTransaction))
 	ss.resp.Status = ss.login.OK.Status
-	ss.database, ss.synced, ss.reader = ss.login.Database, false, nil
+	ss.database, ss.synced, ss.reader, ss.granted = ss.login.Database, false, nil, false
 	return nil
 }
 
@@ -219,6 +247,9 @@ func (ss *session) serve() error {
 		if err != nil {
 			if ss.srv.draining.Load() {
 				return nil
+			}
+			if errors.Is(err, wire.ErrTooLarge) {
+				ss.tooLarge()
 			}
 			return err
 		}
@@ -297,23 +328,28 @@ func definition(sql []byte) bool {
 func (ss *session) changeUser(p []byte) error {
 	ctx, cancel := context.WithTimeout(context.Background(), ss.srv.cfg.LoginTimeout)
 	defer cancel()
-	deadline, _ := ctx.Deadline()
-	ss.server.SetReadDeadline(deadline)
-	ss.client.SetReadDeadline(deadline)
 	login, err := wire.RelayChangeUser(ctx, p, ss.client, ss.server, ss.login, ss.loginConfig())
 	if err != nil {
+		ss.denied(err)
 		return err
 	}
 	ss.login = login
 	clear(ss.stmts)
 	ss.last = 0
-	if err := ss.identify(); err != nil {
-		return err
-	}
-	ss.server.SetReadDeadline(time.Time{})
 	ss.enc.ChangeUser(ss.account())
 	ss.event(Event{Kind: "login", Level: ss.view.Least().String(), Reason: "change of user"})
 	return nil
+}
+
+// tooLarge says what is wrong with a command, as servers do, and takes some of
+// the rest: a connection closed before would take the answer with it.
+func (ss *session) tooLarge() {
+	if ss.client.WriteErr(1153, "08S01", "Got a packet bigger than 'max_allowed_packet' bytes") != nil || ss.client.Flush() != nil {
+		return
+	}
+	nc := ss.client.NetConn()
+	nc.SetReadDeadline(time.Now().Add(time.Second))
+	io.CopyN(io.Discard, nc, int64(ss.srv.cfg.MaxStatement))
 }
 
 // drain wakes a session that waits for a command outside a transaction.

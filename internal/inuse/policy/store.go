@@ -70,6 +70,7 @@ type Store struct {
 	source  Source
 	names   schema.Names
 	current atomic.Pointer[Version]
+	trouble atomic.Pointer[error]
 
 	mu sync.Mutex // serialises changes
 }
@@ -92,11 +93,29 @@ func (s *Store) Current() *Version { return s.current.Load() }
 func (s *Store) Reload(ctx context.Context) (changed bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	defer func() { s.note(err) }()
 	text, err := s.source.Read(ctx)
 	if err != nil {
 		return false, err
 	}
 	return s.use(text)
+}
+
+// Trouble says why the current rules may not be those of the source: what was
+// wrong when it was read last. It is nil if nothing was.
+func (s *Store) Trouble() error {
+	if err := s.trouble.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+func (s *Store) note(err error) {
+	if err == nil {
+		s.trouble.Store(nil)
+	} else {
+		s.trouble.Store(&err)
+	}
 }
 
 // use makes text the current rules. The caller holds the lock.
@@ -161,6 +180,7 @@ func (w *watcher) look(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
 	}
+	w.store.note(err)
 	reason := ""
 	if err != nil {
 		reason = err.Error()

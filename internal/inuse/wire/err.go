@@ -10,6 +10,9 @@ type Err struct {
 	Message []byte
 }
 
+// HeaderErr is the first byte of an error packet.
+const HeaderErr = errHeader
+
 // Error numbers a relay answers with.
 const (
 	CodeAccessDenied   = 1045

@@ -129,6 +129,18 @@ func (c *Conn) loadLarge() ([]byte, error) {
 // Payload is the payload of the packet, if it is loaded; otherwise nil.
 func (c *Conn) Payload() []byte { return c.pkt.data }
 
+// Peek waits for the next packet and returns its payload's first byte, which
+// stays unread. It is for a packet that must not be empty: it waits for a byte.
+func (c *Conn) Peek() (first byte, err error) {
+	if err := c.finish(); err != nil {
+		return 0, err
+	}
+	if err := c.need(headerSize + 1); err != nil {
+		return 0, err
+	}
+	return c.buf[c.r+headerSize], nil
+}
+
 // ReadPacket is Next and Load.
 func (c *Conn) ReadPacket() ([]byte, error) {
 	if _, _, err := c.Next(); err != nil {
