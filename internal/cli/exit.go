@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"syscall"
 
+	"github.com/veildb/veildb/internal/atrest/convert"
 	"github.com/veildb/veildb/internal/atrest/sqlvfs"
 	"github.com/veildb/veildb/internal/atrest/volume"
 	"github.com/veildb/veildb/internal/bench/dsn"
@@ -98,6 +99,16 @@ var mappings = []mapping{
 	{sqlvfs.ErrEncrypted, ExitKey, "name its key file: sqlite:FILE?key=KEYFILE"},
 	{sqlvfs.ErrNotADatabase, ExitUsage, "name a SQLite database"},
 	{sqlvfs.ErrBusy, ExitBusy, "close the programs that use it, then run the same command again"},
+	{volume.ErrNotVolume, ExitUsage, "make one with: veildb volume init LOWER --key KEYFILE"},
+	{volume.ErrNotEmpty, ExitUsage, "name a directory that is empty or does not exist"},
+	{volume.ErrBusy, ExitBusy, "unmount it, or wait for the other process; then run the same command again"},
+	{volume.ErrConverting, ExitUsage, "finish it with the command that began it: veildb volume convert --in DIR --out LOWER --key KEYFILE"},
+	{convert.ErrInUse, ExitBusy, "stop the server, then run the same command again"},
+	{convert.ErrChanged, ExitBusy, "stop what changes it, then run the same command again; what is done is kept"},
+	{convert.ErrVerify, ExitDamaged, "the disk or the memory of this machine is failing; what was converted is not used"},
+	{convert.ErrNested, ExitUsage, "name two directories of which none lies in the other"},
+	{convert.ErrOther, ExitUsage, "finish that one, or remove what --out names and run the same command again"},
+	{convert.ErrJournal, ExitDamaged, "remove what --out names and run the same command again"},
 	{volume.ErrWrongKey, ExitKey, "the key file belongs to other data; name the one it was encrypted with"},
 	{volume.ErrUnknownKey, ExitKey, "restore a key file that is at least as new as the data"},
 	{volume.ErrUnsupported, ExitMissing, "use the version of veildb that wrote it, or a newer one"},

@@ -9,6 +9,10 @@ func newVolumeCommand(env *Env) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newVolumeConvertCommand(env))
+	for _, c := range []func(*Env) *cobra.Command{
+		newVolumeInitCommand, newVolumeConvertCommand,
+	} {
+		cmd.AddCommand(c(env))
+	}
 	return cmd
 }

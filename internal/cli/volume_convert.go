@@ -15,36 +15,55 @@ import (
 type convertOptions struct {
 	in, out, key string
 	decrypt      bool
+	throttle     int64 // MB/s
+	workers      int
+	fromDisk     bool
 }
 
 func newVolumeConvertCommand(env *Env) *cobra.Command {
 	var o convertOptions
 	cmd := &cobra.Command{
-		Use:   "convert --in FILE --out FILE [--key KEYFILE] [--decrypt]",
-		Short: "Encrypt a plain SQLite database, or the reverse",
-		Long: `Copy a SQLite database into its encrypted form, or with --decrypt back.
+		Use:   "convert --in PATH --out PATH [--key KEYFILE] [--decrypt]",
+		Short: "Encrypt a directory or a SQLite database, or the reverse",
+		Long: `Copy a directory into a new encrypted volume, or a SQLite database into its
+encrypted form; with --decrypt back. What is read stays, and is yours to remove.
 
-The new file holds the same bytes as the database does after what its log or
-journal still held was put into it. It appears under its name when it is
-complete, on disk and compared with the source; an interrupted run leaves
-nothing. The source is locked meanwhile, stays, and is yours to remove.`,
-		Example: `  veildb volume convert --in app.db --out app.enc.db --key ring
-  veildb volume convert --in app.enc.db --out app.db --key ring --decrypt`,
+A directory: owner, mode, times, links, attributes and holes are kept; sockets
+are left out. Every byte is read back and compared. No program may have the
+directory in use: a server that runs on it is found and refused. The new volume
+cannot be mounted, and the new plain directory does not appear, before it is
+complete and on disk; the same command goes on after an interruption, of
+whatever kind. What links lead to outside of the directory is not converted; a
+note names each.
+
+A SQLite database: the new file holds the same bytes as the database does after
+what its log or journal still held was put into it. It appears under its name
+when it is complete, on disk and compared with the source; an interrupted run
+leaves nothing. The source is locked meanwhile.`,
+		Example: `  veildb volume convert --in /var/lib/mysql --out /srv/mysql.enc --key ring
+  veildb volume convert --in /srv/mysql.enc --out /var/lib/mysql --key ring --decrypt
+  veildb volume convert --in app.db --out app.enc.db --key ring`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), env) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.in, "in", "", "database `FILE` to read")
-	f.StringVar(&o.out, "out", "", "`FILE` to make; it must not exist")
-	f.StringVar(&o.key, "key", "", "`KEYFILE`; "+keyEnv+" names it, too")
-	f.BoolVar(&o.decrypt, "decrypt", false, "make a plain database from an encrypted one")
+	f.StringVar(&o.in, "in", "", "directory or database to read, a `PATH`")
+	f.StringVar(&o.out, "out", "", "`PATH` to make; it must not exist, or be an empty directory")
+	f.BoolVar(&o.decrypt, "decrypt", false, "make a plain copy of an encrypted one")
+	f.Int64Var(&o.throttle, "throttle", 0, "read a directory at `MB` a second at most; 0 does not limit")
+	f.IntVar(&o.workers, "workers", 0, "files or parts of files of a directory at once; 0 suits the machine")
+	f.BoolVar(&o.fromDisk, "verify-disk", false, "read back from the disk, not from the system's cache: slower")
+	volumeKeyFlag(cmd, &o.key)
 	return cmd
 }
 
 func (o *convertOptions) run(ctx context.Context, env *Env) error {
-	const op, help = "convert database", "see: veildb volume convert --help"
+	const op, help = "convert", "see: veildb volume convert --help"
 	if o.in == "" || o.out == "" {
 		return usagef(op, help, "--in and --out are both needed")
+	}
+	if o.throttle < 0 || o.workers < 0 {
+		return usagef(op, help, "--throttle and --workers must not be negative")
 	}
 	switch fi, err := os.Stat(o.in); {
 	case errors.Is(err, fs.ErrNotExist):
@@ -52,9 +71,12 @@ func (o *convertOptions) run(ctx context.Context, env *Env) error {
 	case err != nil:
 		return &Error{Op: op, Err: err}
 	case fi.IsDir():
-		return &Error{Code: ExitMissing, Op: op, Err: fmt.Errorf("%s is a directory", o.in),
-			Hint: "only a SQLite database file can be converted by this version; name the file"}
+		return o.runDirectory(ctx, env)
 	}
+	return o.runDatabase(ctx, env)
+}
+
+func (o *convertOptions) runDatabase(ctx context.Context, env *Env) error {
 	ring, err := openKeyring(ctx, env, o.key)
 	if err != nil {
 		return err

@@ -62,7 +62,7 @@ func TestVolumeConvert(t *testing.T) {
 	convert(ExitUsage, "exist", "plain.db", "enc.db", "--key", file("ring"))
 	run(ExitUsage, "needed", "volume", "convert", "--in", file("plain.db"), "--key", file("ring"))
 	convert(ExitUsage, "no such file", "missing.db", "x.db", "--key", file("ring"))
-	convert(ExitMissing, "directory", ".", "x", "--key", file("ring"))
+	convert(ExitUsage, "lies in", ".", "x", "--key", file("ring"))
 	convert(ExitUsage, "no key file", "plain.db", "x.db")
 	convert(ExitUsage, "not encrypted", "plain.db", "x.db", "--key", file("ring"), "--decrypt")
 	convert(ExitKey, "is encrypted", "enc.db", "x.db", "--key", file("ring"))

@@ -16,7 +16,7 @@ func (p *plan) copyAttributes(to side, e *entry) error {
 	path := to.path(e.path)
 	err := unix.Lchown(path, int(e.stat.Uid), int(e.stat.Gid))
 	if errors.Is(err, unix.EPERM) && os.Geteuid() != 0 {
-		p.note(e.path, "owner not kept: only root can give files away")
+		p.owner.Do(func() { p.note(e.path, "owners are not kept: only root can give files away") })
 		err = nil
 	}
 	if err != nil {

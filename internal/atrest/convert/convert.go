@@ -58,8 +58,8 @@ type Job struct {
 
 	// Progress is called now and then, by one goroutine at a time.
 	Progress func(Progress)
-	// Note is called with what a user should know: what is not copied, and
-	// links that lead out of the tree.
+	// Note is called, by several goroutines, with what a user should know: what
+	// is not copied, and links that lead out of the tree.
 	Note func(path, what string)
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -42,6 +43,7 @@ type plan struct {
 	entries []entry
 	inodes  map[[2]uint64]int // device and inode of regular files → entry
 	skipped int
+	owner   sync.Once // for the note that owners are not kept
 }
 
 // makePlan reads the whole tree of from.

@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/veildb/veildb/internal/atrest/volume"
+)
+
+// volumeKeyFlag adds --key to a command that opens a volume.
+func volumeKeyFlag(cmd *cobra.Command, key *string) {
+	cmd.Flags().StringVar(key, "key", "", "`KEYFILE`; "+keyEnv+" names it, too")
+}
+
+func newVolumeInitCommand(env *Env) *cobra.Command {
+	var key string
+	cmd := &cobra.Command{
+		Use:   "init LOWER --key KEYFILE",
+		Short: "Make an empty encrypted volume",
+		Long: `Make the directory LOWER an encrypted volume. It must be empty or not exist.
+
+LOWER/files will hold the encrypted files, LOWER/.veildb what the volume knows
+of itself. The key file should lie elsewhere: whoever copies LOWER must not
+copy its keys with it.`,
+		Example: `  veildb key init /etc/veildb/ring --provider file:/etc/veildb/root
+  veildb volume init /srv/db.enc --key /etc/veildb/ring`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return initVolume(cmd.Context(), env, args[0], key) },
+	}
+	volumeKeyFlag(cmd, &key)
+	return cmd
+}
+
+func initVolume(ctx context.Context, env *Env, lower, key string) error {
+	// What is certain to fail should not ask for a passphrase first.
+	if entries, err := os.ReadDir(lower); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("make volume: %w", err)
+	} else if v, err := volume.ViewDir(lower, nil); err == nil && len(entries) > 0 {
+		v.Close()
+		return fmt.Errorf("make volume: %w: %s is a volume already", volume.ErrNotEmpty, lower)
+	}
+	ring, err := openKeyring(ctx, env, key)
+	if err != nil {
+		return err
+	}
+	defer ring.Close()
+	if err := volume.InitDir(lower, ring, volume.Config{}); err != nil {
+		return err
+	}
+	v, err := volume.ViewDir(lower, ring)
+	if err != nil {
+		return err
+	}
+	defer v.Close()
+	c := v.Config()
+	if env.JSON {
+		return printJSON(env, map[string]any{"lower": lower, "id": fmt.Sprintf("%x", c.ID), "key_version": c.KeyVersion})
+	}
+	fmt.Fprintf(env.Stdout, "%s: volume %x, data key %d\n", lower, c.ID, c.KeyVersion)
+	return nil
+}
