@@ -135,11 +135,13 @@ func (o *benchRun) definition(name string) (*study.Definition, error) {
 		return nil, usagef("run study", "give a time such as 10m", "negative budget")
 	case o.quick:
 		budget = d.Budget.Quick
-		if len(d.QuickThreads) > 0 {
-			d.Threads = d.QuickThreads
-		}
+		d, err = d.Scaled(d.Quick)
 	case o.full:
 		budget = d.Budget.Full
+		d, err = d.Scaled(d.Full)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if o.engine != "" {
 		if err := knownEngine("run study "+d.Name, o.engine); err != nil {
@@ -279,7 +281,7 @@ func (o *benchRun) header(ctx context.Context, d *study.Definition, engine study
 	}
 	return result.Header{
 		Study: d.Name, Title: d.Title, Seed: o.seed, Started: time.Now(), Environment: e,
-		Config: config, Cells: d.Cells(),
+		Config: config, Cells: d.Cells(), Tables: d.ResultTables(),
 	}, nil
 }
 

@@ -38,6 +38,7 @@ type page struct {
 	Sureness   []string
 	Plan       []string
 	Forests    []template.HTML
+	Tables     []studyTable
 	Threads    []panel
 	CPU        []panel
 	SplitCPU   bool // some row splits processor time into parts
@@ -68,7 +69,8 @@ func HTML(w io.Writer, s *result.Summary, rec Records) error {
 	p := &page{
 		S: s, Title: title(s), Machine: machine(s), Incomplete: !s.Complete, Alarms: alarms(s), Headline: headline(s), Checks: checkGroups(s), naming: n,
 		Readings: readings(s), Sureness: sureness(s), Plan: conclusions(s),
-		Voids: rec.Voids, Config: configOf(rec.Config), Env: environmentOf(s),
+		Tables: studyTables(s, true),
+		Voids:  rec.Voids, Config: configOf(rec.Config), Env: environmentOf(s),
 		Policy: policy(), CSS: template.CSS(pageCSS), JS: template.JS(pageJS), Data: template.JS(data),
 	}
 	p.charts(rec)

@@ -32,6 +32,11 @@ func Markdown(w io.Writer, s *result.Summary) error {
 			pairOf(r.LatencyUS["p95"].Pair), mde(r), published(r), clean(r.Verdict)}
 	})
 	m.list("Without full figures", notes(s))
+	for _, st := range studyTables(s, false) {
+		m.line("## " + mdEscape(st.Title))
+		m.lines(st.heads(), st.Rows)
+		m.line(mdEscape(st.Lede))
+	}
 	if len(s.AA) > 0 {
 		m.line("## A/A control")
 		m.table([]string{"workload", "arm", "reads %:", "95 % interval:", "MDE:", "quads:", "contains 0"}, s.AA, func(r result.Row) []string {
@@ -80,21 +85,32 @@ func (m *markdown) raw(heading string, items []string) {
 
 // table writes rows under heads; a head ending in ":" is right-aligned.
 func (m *markdown) table(heads []string, rows []result.Row, cells func(result.Row) []string) {
-	rule := "|"
-	for i, h := range heads {
-		mark := "---|"
-		if name, ok := strings.CutSuffix(h, ":"); ok {
-			heads[i], mark = name, "---:|"
-		}
-		rule += mark
-	}
-	m.WriteString("| " + strings.Join(heads, " | ") + " |\n" + rule + "\n")
+	var lines [][]string
 	for _, r := range rows {
-		line := cells(r)
-		for i := range line {
-			line[i] = mdEscape(line[i])
+		lines = append(lines, cells(r))
+	}
+	m.lines(heads, lines)
+}
+
+// lines writes a table; the headings of figures end with ":".
+func (m *markdown) lines(heads []string, lines [][]string) {
+	row := func(cells []string) {
+		escaped := make([]string, len(cells))
+		for i, c := range cells {
+			escaped[i] = mdEscape(c)
 		}
-		m.WriteString("| " + strings.Join(line, " | ") + " |\n")
+		m.WriteString("| " + strings.Join(escaped, " | ") + " |\n")
+	}
+	names, rule := make([]string, len(heads)), "|"
+	for i, h := range heads {
+		name, number := strings.CutSuffix(h, ":")
+		names[i] = name
+		rule += map[bool]string{false: "---|", true: "---:|"}[number]
+	}
+	row(names)
+	m.WriteString(rule + "\n")
+	for _, line := range lines {
+		row(line)
 	}
 	m.WriteByte('\n')
 }

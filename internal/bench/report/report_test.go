@@ -74,7 +74,7 @@ func TestGolden(t *testing.T) {
 }
 
 func TestTextFitsItsWidth(t *testing.T) {
-	for _, f := range map[string]*fixture{"whole": newFixture(7, 24), "cut": newFixture(7, 24).interrupted(), "noisy": newFixture(3, 4), "wide study": manyCells()} {
+	for _, f := range map[string]*fixture{"whole": newFixture(7, 24), "cut": newFixture(7, 24).interrupted(), "noisy": newFixture(3, 4), "wide study": manyCells(), "study tables": withTables()} {
 		for _, width := range []int{80, 100, 120, 160} {
 			for i, l := range strings.Split(textOf(t, f.summary, width, false), "\n") {
 				if n := utf8.RuneCountInString(l); n > width {

@@ -23,6 +23,7 @@ func Text(w io.Writer, s *result.Summary, width int, color bool) error {
 	}
 	t.rows()
 	t.list("Without full figures", notes(s), sgrDim)
+	t.studyTables()
 	t.controls()
 	t.list("In plain words", texts(readings(s)), "")
 	t.list("What to plan with", conclusions(s), "")
@@ -31,6 +32,16 @@ func Text(w io.Writer, s *result.Summary, width int, color bool) error {
 	t.list("Warnings", s.Warnings, sgrYellow)
 	t.legend()
 	return buf.Flush()
+}
+
+// studyTables writes the published tables with our figures beside theirs.
+func (t *text) studyTables() {
+	for _, st := range studyTables(t.s, false) {
+		t.println("", "")
+		t.println(sgrBold, wrap(st.Title, t.width, "  "))
+		st.fit(t.width).write(t, t.ink)
+		t.println("", wrap(st.Lede, t.width, ""))
+	}
 }
 
 func texts(rs []reading) []string {

@@ -33,6 +33,8 @@ type Header struct {
 	// Cells lists the comparisons the study plans, in order, so that a
 	// summary of an interrupted run can name those without data.
 	Cells []Cell `json:"cells"`
+	// Tables are those of the published study that the run reproduces.
+	Tables []Table `json:"tables,omitempty"`
 }
 
 // Environment is the machine and the software of a run.
@@ -174,6 +176,7 @@ type Summary struct {
 	Environment Environment `json:"environment"`
 	Rows        []Row       `json:"rows"`
 	AA          []Row       `json:"aa"`
+	Tables      []Table     `json:"tables,omitempty"`
 	Checks      []Check     `json:"checks"`
 	Warnings    []string    `json:"warnings"`
 }
@@ -195,6 +198,11 @@ type Row struct {
 
 	CPUUSPerTx CPUPair                `json:"cpu_us_per_tx"`
 	LatencyUS  map[string]LatencyPair `json:"latency_us"` // "mean", "p50", "p95", "p99", "max"
+	// UtilisationPct is how much of the machine's processors the server and
+	// the product use while the arm works, in percent of all cores.
+	UtilisationPct *Utilisation `json:"utilisation_pct,omitempty"`
+	// NOPM is new orders committed a minute, for TPC-C of any flavor.
+	NOPM *Pair `json:"nopm,omitempty"`
 
 	MDEPct      *float64     `json:"mde_pct"`
 	Equivalence *Equivalence `json:"equivalence,omitempty"`
@@ -226,6 +234,12 @@ type CPUPair struct {
 	Pair
 	OverheadPct *Interval       `json:"overhead_pct"`
 	Parts       map[string]Pair `json:"parts,omitempty"` // client, engine, product
+}
+
+// Utilisation is a share of the machine on both arms, in percent.
+type Utilisation struct {
+	Pair
+	Points *Interval `json:"points"` // variant less baseline
 }
 
 // LatencyPair is a latency in microseconds on both arms.

@@ -233,3 +233,25 @@ func TestEquivalence(t *testing.T) {
 		t.Errorf("noise was found equivalent: %v", iv)
 	}
 }
+
+func TestClaims(t *testing.T) {
+	for _, c := range []struct {
+		lo, hi      float64
+		limit, span string // of at most 5, of 1 to 4
+	}{
+		{1.5, 3, Reproduced, Reproduced},
+		{0.5, 3, Reproduced, Inconclusive},
+		{4.5, 5.5, Inconclusive, Consistent},
+		{6, 7, Different, Consistent},
+		{-3, -1, Reproduced, Different},
+		{-1, 0.5, Reproduced, Different},
+	} {
+		iv := Interval{Est: (c.lo + c.hi) / 2, Lo: c.lo, Hi: c.hi}
+		if got := Limit(iv, 5); got != c.limit {
+			t.Errorf("Limit(%v to %v, 5) = %s, want %s", c.lo, c.hi, got, c.limit)
+		}
+		if got := Range(iv, 1, 4); got != c.span {
+			t.Errorf("Range(%v to %v, 1, 4) = %s, want %s", c.lo, c.hi, got, c.span)
+		}
+	}
+}

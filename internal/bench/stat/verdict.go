@@ -74,3 +74,30 @@ func against(published float64, loss Interval, mdePct, marginPct float64) string
 	}
 	return Consistent
 }
+
+// Limit is the verdict on the claim that a change is at most limit: reproduced
+// if the whole interval says so, different if the whole interval denies it.
+func Limit(iv Interval, limit float64) string {
+	switch {
+	case iv.Hi <= limit:
+		return Reproduced
+	case iv.Lo > limit:
+		return Different
+	}
+	return Inconclusive
+}
+
+// Range is the verdict on the claim that a change lies between lo and hi:
+// reproduced if the whole interval does, inconclusive if it reaches outside,
+// else consistent if the direction is the same, or different.
+func Range(iv Interval, lo, hi float64) string {
+	switch {
+	case lo <= iv.Lo && iv.Hi <= hi:
+		return Reproduced
+	case iv.Lo <= hi && lo <= iv.Hi:
+		return Inconclusive
+	case lo > 0 && iv.Lo > 0 || hi < 0 && iv.Hi < 0:
+		return Consistent
+	}
+	return Different
+}

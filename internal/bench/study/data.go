@@ -34,7 +34,7 @@ func (d *Definition) Runnable() error {
 
 // runner makes the load of w for so many terminals.
 func (w Workload) runner(d dsn.Dialect, threads int) (run.Workload, error) {
-	if w.Name == "tpcc" {
+	if w.orders() {
 		return tpcc.New(tpcc.Config{
 			Dialect: d, Flavor: tpcc.Flavor(w.Flavor), Warehouses: w.Warehouses, Terminals: threads,
 		})
@@ -45,12 +45,15 @@ func (w Workload) runner(d dsn.Dialect, threads int) (run.Workload, error) {
 func (w Workload) script(d dsn.Dialect, threads int) (*sysbench.Workload, error) {
 	o := sysbench.Defaults()
 	o.Tables, o.TableSize, o.Threads = w.Tables, w.TableSize, threads
+	if w.Rand != "" {
+		o.Rand.Type = w.Rand
+	}
 	return sysbench.New(w.Name, o, d)
 }
 
 // fill loads the data w runs on into the empty db. progress may be nil.
 func (w Workload) fill(ctx context.Context, db *sql.DB, d dsn.Dialect, seed uint64, progress func(done, total int64)) error {
-	if w.Name == "tpcc" {
+	if w.orders() {
 		return tpcc.Load(ctx, db, tpcc.LoadConfig{
 			Dialect: d, Flavor: tpcc.Flavor(w.Flavor), Warehouses: w.Warehouses, Seed: seed, Progress: progress,
 		})

@@ -4,6 +4,7 @@ package study
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"errors"
 	"fmt"
@@ -38,9 +39,10 @@ type Definition struct {
 	// Baseline.
 	Baselines map[string]string `yaml:"baselines"`
 	Threads   []int             `yaml:"threads"`
-	// QuickThreads are the Threads of a quick run; empty: the same.
-	QuickThreads []int  `yaml:"quick_threads"`
-	Budget       Budget `yaml:"budget"`
+	// Quick and Full are what a quick and a full run have otherwise.
+	Quick  Scale  `yaml:"quick"`
+	Full   Scale  `yaml:"full"`
+	Budget Budget `yaml:"budget"`
 	// Block is the length of one block, reached by choosing the number of
 	// transactions in it.
 	Block time.Duration `yaml:"block"`
@@ -54,6 +56,19 @@ type Definition struct {
 	Settings  map[string]string `yaml:"settings"`  // of the engine, both arms
 	Workloads []Workload        `yaml:"workloads"`
 	Published []Published       `yaml:"published"`
+	Tables    []Table           `yaml:"tables"` // of the study, to be made again
+}
+
+// A Scale is another size of a study. What is zero stays as it is.
+type Scale struct {
+	Threads    []int         `yaml:"threads"`
+	Workloads  []string      `yaml:"workloads"`
+	Variants   []string      `yaml:"variants"`
+	Warehouses int           `yaml:"warehouses"`
+	Tables     int           `yaml:"tables"`
+	TableSize  int           `yaml:"table_size"`
+	Block      time.Duration `yaml:"block"`
+	Sitting    time.Duration `yaml:"sitting"`
 }
 
 // Budget is how long a run may take, data loading and checks included.
@@ -65,22 +80,39 @@ type Budget struct {
 
 // A Workload is one workload of a study and the size of its data.
 type Workload struct {
-	Name       string `yaml:"name"` // "tpcc" or a sysbench script
+	Name       string `yaml:"name"` // "tpcc", "tprocc" (TPC-C as HammerDB runs it) or a sysbench script
 	Flavor     string `yaml:"flavor"`
 	Warehouses int    `yaml:"warehouses"`
 	Tables     int    `yaml:"tables"`
 	TableSize  int    `yaml:"table_size"`
+	Rand       string `yaml:"rand"`   // distribution of sysbench's row numbers; "" is special
 	Weight     int    `yaml:"weight"` // share of the measuring time; 0 means 1
 	Check      bool   `yaml:"check"`  // run the consistency check on every arm
 }
 
+// Label is the workload's name in results: with the distribution, if that is
+// not sysbench's own.
+func (w Workload) Label() string {
+	if w.Rand != "" {
+		return w.Name + "/" + w.Rand
+	}
+	return w.Name
+}
+
+// orders reports whether w is TPC-C of some flavor.
+func (w Workload) orders() bool { return w.Name == "tpcc" || w.Name == "tprocc" }
+
 // dataset names the data a workload runs on; workloads with equal names share
 // the loaded original.
 func (w Workload) dataset() string {
-	if w.Name == "tpcc" {
+	name := fmt.Sprintf("sbtest-%d-%d", w.Tables, w.TableSize)
+	switch {
+	case w.orders():
 		return fmt.Sprintf("tpcc-%s-%d", w.Flavor, w.Warehouses)
+	case w.Rand != "":
+		name += "-" + w.Rand
 	}
-	return fmt.Sprintf("sbtest-%d-%d", w.Tables, w.TableSize)
+	return name
 }
 
 // Published is a vendor's figure for one workload and variant.
@@ -146,8 +178,8 @@ func (d *Definition) validate() error {
 		return fmt.Errorf("variants holds the baseline %q; the A/A control is always run", d.Baseline)
 	case len(d.Threads) == 0 || slices.Min(d.Threads) < 1:
 		return errors.New("threads must be a list of positive numbers")
-	case len(d.QuickThreads) > 0 && slices.Min(d.QuickThreads) < 1:
-		return errors.New("quick_threads must be a list of positive numbers")
+	case d.Quick.bad() || d.Full.bad():
+		return errors.New("quick and full must have positive numbers")
 	case len(d.Workloads) == 0:
 		return errors.New("workloads is empty")
 	case d.Budget.Default <= 0:
@@ -172,7 +204,35 @@ func (d *Definition) validate() error {
 			return fmt.Errorf("workload %d: %w", i+1, err)
 		}
 	}
+	for i := range d.Tables {
+		if err := d.Tables[i].validate(); err != nil {
+			return fmt.Errorf("table %d: %w", i+1, err)
+		}
+	}
 	return nil
+}
+
+func (s Scale) bad() bool {
+	return len(s.Threads) > 0 && slices.Min(s.Threads) < 1 || min(s.Warehouses, s.Tables, s.TableSize, int(s.Block), int(s.Sitting)) < 0
+}
+
+// Scaled returns a copy of d at the scale s. Errors match ErrDefinition.
+func (d *Definition) Scaled(s Scale) (*Definition, error) {
+	n, err := d.Narrow(Choice{Threads: s.Threads, Workloads: s.Workloads, Variants: s.Variants})
+	if err != nil {
+		return nil, err
+	}
+	n.Block, n.Sitting = cmp.Or(s.Block, n.Block), cmp.Or(s.Sitting, n.Sitting)
+	n.Workloads = slices.Clone(n.Workloads)
+	for i := range n.Workloads {
+		w := &n.Workloads[i]
+		if w.orders() {
+			w.Warehouses = cmp.Or(s.Warehouses, w.Warehouses)
+			continue
+		}
+		w.Tables, w.TableSize = cmp.Or(s.Tables, w.Tables), cmp.Or(s.TableSize, w.TableSize)
+	}
+	return n, nil
 }
 
 func (w *Workload) validate() error {
@@ -182,11 +242,16 @@ func (w *Workload) validate() error {
 	if w.Weight < 0 {
 		return errors.New("weight must not be negative")
 	}
-	if w.Name == "tpcc" {
+	if w.orders() {
 		if w.Warehouses < 1 {
-			return errors.New("tpcc needs warehouses of 1 or more")
+			return fmt.Errorf("%s needs warehouses of 1 or more", w.Name)
 		}
-		if w.Flavor == "" {
+		switch {
+		case w.Name == "tprocc" && w.Flavor != "" && w.Flavor != "hammerdb":
+			return fmt.Errorf("tprocc has the flavor hammerdb, not %s", w.Flavor)
+		case w.Name == "tprocc":
+			w.Flavor = "hammerdb"
+		case w.Flavor == "":
 			w.Flavor = "benchbase"
 		}
 		return nil
@@ -234,16 +299,16 @@ func (d *Definition) Narrow(c Choice) (*Definition, error) {
 	if len(c.Workloads) > 0 {
 		n.Workloads = nil
 		for _, name := range c.Workloads {
-			i := slices.IndexFunc(d.Workloads, func(w Workload) bool { return w.Name == name })
-			if i < 0 {
-				var names []string
-				for _, w := range d.Workloads {
-					names = append(names, w.Name)
+			found := false
+			for _, w := range d.Workloads {
+				if name == w.Name || name == w.Label() {
+					n.Workloads, found = append(n.Workloads, w), true
 				}
-				return nil, fmt.Errorf("%w: study %s has no workload %q; it has %s",
-					ErrDefinition, d.Name, name, strings.Join(names, ", "))
 			}
-			n.Workloads = append(n.Workloads, d.Workloads[i])
+			if !found {
+				return nil, fmt.Errorf("%w: study %s has no workload %q; it has %s",
+					ErrDefinition, d.Name, name, strings.Join(d.labels(), ", "))
+			}
 		}
 	}
 	if len(c.Threads) > 0 {
@@ -258,6 +323,14 @@ func (d *Definition) Narrow(c Choice) (*Definition, error) {
 	return &n, nil
 }
 
+func (d *Definition) labels() []string {
+	names := make([]string, len(d.Workloads))
+	for i, w := range d.Workloads {
+		names[i] = w.Label()
+	}
+	return names
+}
+
 // Cells lists the comparisons of d in the order they run: for each workload
 // and thread count the A/A control first, then the variants.
 func (d *Definition) Cells() []result.Cell {
@@ -267,8 +340,8 @@ func (d *Definition) Cells() []result.Cell {
 			for _, v := range append([]string{d.Baseline}, d.Variants...) {
 				cells = append(cells, result.Cell{
 					Engine: d.Engine, Variant: v, Baseline: d.baselineOf(v),
-					Workload: w.Name, Threads: threads,
-					Published: d.published(w.Name, v, threads), ClaimPct: d.ClaimPct,
+					Workload: w.Label(), Threads: threads,
+					Published: d.published(w.Label(), v, threads), ClaimPct: d.ClaimPct,
 				})
 			}
 		}
@@ -302,6 +375,13 @@ func (d *Definition) published(workload, variant string, threads int) *result.Pu
 			return &result.Published{Study: p.Study, OverheadPct: p.OverheadPct, Note: p.Note}
 		}
 	}
+	for _, t := range d.Tables {
+		for _, r := range t.lines() {
+			if change := r.Published.Change; t.overhead() && change != nil && r.Workload == workload && r.Variant == variant && r.Threads == threads {
+				return &result.Published{Study: t.Study, OverheadPct: *change, Note: t.Title}
+			}
+		}
+	}
 	return nil
 }
 
@@ -309,8 +389,8 @@ func (d *Definition) published(workload, variant string, threads int) *result.Pu
 func (d *Definition) Config() map[string]any {
 	workloads := make([]any, len(d.Workloads))
 	for i, w := range d.Workloads {
-		m := map[string]any{"name": w.Name, "weight": w.Weight}
-		if w.Name == "tpcc" {
+		m := map[string]any{"name": w.Label(), "weight": w.Weight}
+		if w.orders() {
 			m["flavor"], m["warehouses"] = w.Flavor, w.Warehouses
 		} else {
 			m["tables"], m["table_size"] = w.Tables, w.TableSize

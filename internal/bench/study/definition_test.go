@@ -65,7 +65,12 @@ func TestParseRefuses(t *testing.T) {
 		{"sysbench without size", "tpcc, warehouses: 1", "oltp_insert", "table_size"},
 		{"baseline of no variant", "threads:", "baselines: {cols: tde}\nthreads:", "no variant"},
 		{"its own baseline", "threads:", "baselines: {tde: tde}\nthreads:", "another"},
-		{"zero quick threads", "threads:", "quick_threads: [0]\nthreads:", "quick_threads"},
+		{"zero quick threads", "threads:", "quick: {threads: [0]}\nthreads:", "quick"},
+		{"negative full size", "threads:", "full: {table_size: -1}\nthreads:", "full"},
+		{"tprocc of another flavor", "tpcc, warehouses: 1", "tprocc, warehouses: 1, flavor: spec", "hammerdb"},
+		{"table without study", "threads:", "tables: [{title: t}]\nthreads:", "table 1: study"},
+		{"table of no metric", "threads:", "tables: [{study: s, title: t, metric: qps}]\nthreads:", "qps"},
+		{"table line that says two things", "threads:", "tables: [{study: s, title: t, rows: [{workloads: [tpcc], threads: [1], variant: tde, change: 1, at_most: 2}]}]\nthreads:", "row 1"},
 		{"negative sitting", "block:", "sitting: -1s\nblock:", "sitting"},
 		{"not YAML", "name: x", "name: [x", ""},
 	} {
@@ -137,4 +142,54 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+const scaled = `
+name: x
+engine: sqlite
+baseline: plain
+variants: [tde, cols20]
+threads: [1, 8]
+quick: {threads: [8], variants: [tde], workloads: [oltp_insert, tprocc], tables: 2, warehouses: 3, block: 20ms}
+budget: {default: 10s}
+block: 100ms
+workloads:
+  - {name: tprocc, warehouses: 1}
+  - {name: oltp_insert, tables: 4, table_size: 100}
+  - {name: oltp_insert, tables: 4, table_size: 100, rand: uniform}
+  - {name: oltp_delete, tables: 4, table_size: 100}
+tables:
+  - {study: s, title: t, rows: [{workloads: [oltp_insert], threads: [8], variant: tde, change: 2}]}
+`
+
+// TestScaled takes the quick size of a study: a workload's name stands for it
+// under every distribution, and the study itself stays as it is.
+func TestScaled(t *testing.T) {
+	d, err := Parse([]byte(scaled))
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := d.Scaled(d.Quick)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, w := range q.Workloads {
+		got = append(got, fmt.Sprint(w.Label(), " ", w.Flavor, " ", w.Tables, w.TableSize, w.Warehouses, " ", w.dataset()))
+	}
+	want := []string{"oltp_insert  2 100 0 sbtest-2-100", "oltp_insert/uniform  2 100 0 sbtest-2-100-uniform", "tprocc hammerdb 0 0 3 tpcc-hammerdb-3"}
+	if !slices.Equal(got, want) || !slices.Equal(q.Threads, []int{8}) || !slices.Equal(q.Variants, []string{"tde"}) || q.Block != 20*time.Millisecond {
+		t.Errorf("quick: %q, threads %v, variants %v, block %v; want %q", got, q.Threads, q.Variants, q.Block, want)
+	}
+	if d.Workloads[1].Tables != 4 || len(d.Threads) != 2 || d.Block != 100*time.Millisecond {
+		t.Errorf("the study changed: %+v", d)
+	}
+	for _, c := range q.Cells() {
+		if want := c.Workload == "oltp_insert" && c.Variant == "tde"; (c.Published != nil) != want {
+			t.Errorf("%s %s: published %+v", c.Workload, c.Variant, c.Published)
+		}
+	}
+	if tables := d.ResultTables(); len(tables) != 1 || len(tables[0].Rows) != 1 || *tables[0].Rows[0].Published.Change != 2 {
+		t.Errorf("tables %+v", tables)
+	}
 }

@@ -81,7 +81,7 @@ type state struct {
 }
 
 func (s *state) workload(cell result.Cell) Workload {
-	i := slices.IndexFunc(s.Definition.Workloads, func(w Workload) bool { return w.Name == cell.Workload })
+	i := slices.IndexFunc(s.Definition.Workloads, func(w Workload) bool { return w.Label() == cell.Workload })
 	return s.Definition.Workloads[i]
 }
 
@@ -105,7 +105,7 @@ func (s *state) load(ctx context.Context) error {
 		}
 		seen[name] = true
 		begun := time.Now()
-		label := "loading " + w.Name
+		label := "loading " + w.Label()
 		s.report(label, "")
 		err := s.Engine.Dataset(ctx, name, func(ctx context.Context, db *sql.DB) error {
 			return w.fill(ctx, db, s.Engine.Dialect(), s.Seed, func(done, total int64) {

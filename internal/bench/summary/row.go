@@ -9,15 +9,18 @@ import (
 )
 
 // row makes the row of a cell.
-func (c *cell) row(complete bool) result.Row {
+func (c *cell) row(complete bool, cores int) result.Row {
 	r := result.Row{
 		Engine: c.Engine, Variant: c.Variant, Baseline: c.Baseline, Workload: c.Workload, Threads: c.Threads,
 		Quads: len(c.d), Voided: c.voided(), Published: c.Published,
 		TPS:        pair(c.valid, commitRate),
 		CPUUSPerTx: cpu(c.valid),
 		LatencyUS:  latencies(c.valid),
-		Verdict:    stat.NotEnoughData,
-		Note:       c.note(complete),
+
+		UtilisationPct: utilisation(c.valid, cores),
+		NOPM:           nopm(c.valid),
+		Verdict:        stat.NotEnoughData,
+		Note:           c.note(complete),
 	}
 	for _, q := range c.valid {
 		for _, blocks := range q.arms {
@@ -206,4 +209,48 @@ func cpu(quads []quad) result.CPUPair {
 		out.OverheadPct = interval(t.Increase())
 	}
 	return out
+}
+
+// utilisation is the share of cores that the server and what the variant puts
+// around it used; nil where they have no process apart from the load's.
+func utilisation(quads []quad, cores int) *result.Utilisation {
+	var points []float64
+	var sum [2]float64
+	apart := false
+	for _, q := range quads {
+		var share [2]float64
+		for arm, blocks := range q.arms {
+			var used, length float64
+			for _, b := range blocks {
+				used += b.CPUS.Engine + b.CPUS.Product
+				length += b.DurationS
+				apart = apart || b.CPUS.Client > 0
+			}
+			share[arm] = 100 * used / length / float64(cores)
+			sum[arm] += share[arm]
+		}
+		points = append(points, share[1]-share[0])
+	}
+	if !apart || cores == 0 {
+		return nil
+	}
+	n := float64(len(quads))
+	u := &result.Utilisation{Pair: result.Pair{Baseline: sum[0] / n, Variant: sum[1] / n}}
+	if t, ok := stat.Student(points, stat.Level); ok {
+		u.Points = interval(t)
+	}
+	return u
+}
+
+// nopm is new orders committed a minute, nil if there are none. Only new orders
+// are rolled back on purpose.
+func nopm(quads []quad) *result.Pair {
+	p := pair(quads, func(b result.Block) float64 {
+		orders := b.KindsUS["NewOrder"].Count
+		return 60 * float64(orders-min(orders, b.UserAborts)) / b.DurationS
+	})
+	if p == (result.Pair{}) {
+		return nil
+	}
+	return &p
 }

@@ -24,13 +24,14 @@ func Summarise(run *result.Run) *result.Summary {
 	cells := gather(run)
 	for _, c := range cells {
 		c.estimate(h.Seed)
-		row := c.row(s.Complete)
+		row := c.row(s.Complete, h.Environment.Cores)
 		if c.AA() {
 			s.AA = append(s.AA, row)
 		} else {
 			s.Rows = append(s.Rows, row)
 		}
 	}
+	s.Tables = tables(h.Tables, cells, s)
 	s.Warnings = warnings(run, s, cells)
 	return s
 }
