@@ -24,6 +24,8 @@ type access struct {
 	// names holds the folded names of those tables: a statement with such a
 	// name touches them, whatever database it means.
 	names map[string]policy.Decision
+
+	verdicts verdicts
 }
 
 // A guarded is a table that holds protected columns.
@@ -210,7 +212,7 @@ func (a *access) cleanView(v *schema.Table) bool {
 
 func systemSchema(name string) bool {
 	switch name {
-	case "information_schema", "performance_schema", "mysql", "sys":
+	case "information_schema", "performance_schema", "mysql", "sys", RulesDatabase:
 		return true
 	}
 	return false

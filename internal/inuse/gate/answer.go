@@ -13,7 +13,8 @@ import (
 // errUnjudged means that rows came for a command that has none.
 var errUnjudged = errors.New("the server sent rows nobody asked for")
 
-// A plan says which columns of a result are encrypted.
+// A plan says which columns of a result are encrypted. It never changes once all
+// definitions have come.
 type plan struct {
 	types   []wire.Type     // as the server sent them
 	cols    []int           // encrypted ones, ascending
@@ -22,51 +23,62 @@ type plan struct {
 	rules   map[string]policy.Level
 }
 
-func (pl *plan) reset() {
-	*pl = plan{types: pl.types[:0], cols: pl.cols[:0], columns: pl.columns[:0], blocked: pl.blocked[:0]}
-}
-
 // An answer passes one answer of the server on to a restricted client.
 type answer struct {
 	*session
-	v      verdict
-	st     *stmt // being prepared or executed, or nil
-	plan   plan
+	v     verdict
+	st    *stmt  // being prepared or executed, or nil
+	plan  *plan  // nil before definitions
+	shape *shape // being noted, or nil
+	rows  int64
+
+	cells, dummies *encdb.Sealer // of plan, once needed
+
+	col    wire.Column
 	fields []wire.Field
 	out    []byte
-	rows   int64
 }
+
+// keepAnswer is the most a session keeps of a buffer between answers, in bytes.
+const keepAnswer = 4 << 10
 
 // pass sends a command to the server and its answer, as v says, to the client.
 func (ss *session) pass(cmd wire.Command, p []byte, v verdict, st *stmt) error {
-	if err := ss.server.WriteCommand(p); err != nil {
-		return err
-	}
-	ss.resp.Start(cmd, ss.server.Caps)
-	a := answer{session: ss, v: v, st: st}
-	err := a.run()
-	a.report()
-	return err
+	return ss.send(cmd, p, v, st, nil)
 }
 
 // fetch passes the rows of a cursor.
 func (ss *session) fetch(p []byte, st *stmt) error {
-	if len(st.plan.types) == 0 {
+	if st.plan == nil || len(st.plan.types) == 0 {
 		return ss.refuse(refuseStatement, st.v.class)
 	}
+	return ss.send(wire.ComStmtFetch, p, st.v, nil, st.plan)
+}
+
+func (ss *session) send(cmd wire.Command, p []byte, v verdict, st *stmt, pl *plan) error {
 	if err := ss.server.WriteCommand(p); err != nil {
 		return err
 	}
-	ss.resp.Start(wire.ComStmtFetch, ss.server.Caps)
-	a := answer{session: ss, v: st.v, plan: st.plan}
+	ss.resp.Start(cmd, ss.server.Caps)
+	if ss.answer == nil {
+		ss.answer = &answer{session: ss}
+	}
+	a := ss.answer
+	a.v, a.st, a.plan, a.shape, a.rows, a.cells, a.dummies = v, st, pl, nil, 0, nil, nil
 	err := a.run()
 	a.report()
+	if a.st = nil; cap(a.out) > keepAnswer {
+		a.out = nil
+	}
+	if len(a.fields) > keepAnswer/16 {
+		a.fields = nil
+	}
 	return err
 }
 
 // report tells the audit log of ciphertext.
 func (a *answer) report() {
-	if a.rows == 0 || len(a.plan.cols) == 0 {
+	if a.rows == 0 || a.plan == nil || len(a.plan.cols) == 0 {
 		return
 	}
 	for rule, l := range a.plan.rules {
@@ -75,6 +87,9 @@ func (a *answer) report() {
 }
 
 func (a *answer) run() error {
+	if err := a.recognise(); err != nil {
+		return fmt.Errorf("pass answer: %w", err)
+	}
 	for !a.resp.Done() {
 		kind, err := a.resp.Next(a.server)
 		if err == nil {
@@ -85,7 +100,7 @@ func (a *answer) run() error {
 		}
 	}
 	if a.st != nil {
-		a.st.plan = a.plan
+		a.st.plan = a.plan // of a cursor
 	}
 	return nil
 }
@@ -103,7 +118,7 @@ func (a *answer) packet(kind wire.Kind) error {
 	case wire.KindInfile:
 		return errInfile
 	case wire.KindPrepared:
-		a.plan.reset()
+		a.plan = &plan{}
 		if a.st != nil {
 			a.stmts[a.resp.Prepared.ID] = a.st
 			a.last = a.resp.Prepared.ID
@@ -114,57 +129,78 @@ func (a *answer) packet(kind wire.Kind) error {
 		}
 		return a.client.WritePacket(s.Append(a.out[:0]))
 	case wire.KindColumns:
-		a.plan.reset()
+		a.plan = &plan{}
+		if a.note(); a.shape != nil {
+			a.shape.head.Add(a.server.Payload(), a.server.Payload())
+		}
 	}
 	return a.server.CopyTo(a.client)
 }
 
-// begin renews keys that are too old.
-func (a *answer) begin() error {
-	cells, err := a.enc.Cells()
-	if err != nil {
-		return err
+// begin makes ready to encrypt: keys that are too old are renewed.
+func (a *answer) begin() (err error) {
+	if len(a.plan.cols) == 0 {
+		return nil
 	}
-	return cells.Begin()
+	if a.cells, err = a.enc.Cells(); err == nil {
+		err = a.cells.Begin()
+	}
+	for _, blocked := range a.plan.blocked {
+		if err == nil && blocked && a.dummies == nil {
+			a.dummies, err = a.enc.Blocked()
+		}
+	}
+	return err
 }
 
 // column decides about a column and passes its definition on.
 func (a *answer) column() error {
-	var c wire.Column
+	c, pl := &a.col, a.plan
 	if err := c.Decode(a.server.Payload(), a.server.Caps); err != nil {
 		return err
 	}
-	i := len(a.plan.types)
-	a.plan.types = append(a.plan.types, c.Type)
-	if a.reader == nil { // nothing was judged, so nothing can have columns
+	if a.reader == nil || pl == nil { // nothing was judged, so nothing can have columns
 		return errUnjudged
 	}
-	d, protected := a.reader.column(&c, &a.v, a.utf8)
-	if !protected {
-		a.plan.columns, a.plan.blocked = append(a.plan.columns, nil), append(a.plan.blocked, false)
-		return a.server.CopyTo(a.client)
+	out := a.server.Payload()
+	if d, protected := a.reader.column(c, &a.v, a.utf8); protected {
+		out = a.protect(c, d)
+	} else {
+		pl.columns, pl.blocked = append(pl.columns, nil), append(pl.blocked, false)
+		pl.types = append(pl.types, c.Type)
 	}
-	if len(a.plan.cols) == 0 {
+	if a.shape != nil {
+		a.shape.head.Add(a.server.Payload(), out)
+		a.noted()
+	}
+	if len(pl.types) == a.resp.Columns {
 		if err := a.begin(); err != nil {
 			return err
 		}
 	}
+	return a.client.WritePacket(out)
+}
+
+// protect makes a column one of cells and returns its definition.
+func (a *answer) protect(c *wire.Column, d policy.Decision) []byte {
+	pl := a.plan
 	name := string(c.OrgName)
 	if name == "" {
 		name = string(c.Name)
 	}
 	unsigned := c.Flags&wire.FlagUnsigned != 0
-	a.plan.cols = append(a.plan.cols, i)
-	a.plan.columns = append(a.plan.columns, encdb.NewColumn(string(c.Schema), string(c.OrgTable), name, byte(c.Type), unsigned, c.Decimals))
+	pl.cols = append(pl.cols, len(pl.types))
+	pl.types = append(pl.types, c.Type)
+	pl.columns = append(pl.columns, encdb.NewColumn(string(c.Schema), string(c.OrgTable), name, byte(c.Type), unsigned, c.Decimals))
 	blocked := cellLevel(d) == policy.Blocked || !a.enc.Provisioned()
-	a.plan.blocked = append(a.plan.blocked, blocked)
-	if a.plan.rules == nil {
-		a.plan.rules = map[string]policy.Level{}
+	pl.blocked = append(pl.blocked, blocked)
+	if pl.rules == nil {
+		pl.rules = map[string]policy.Level{}
 	}
-	a.plan.rules[d.Rule] = cellLevel(d)
-	a.conceal(&c, blocked)
+	pl.rules[d.Rule] = cellLevel(d)
+	a.conceal(c, blocked)
 	a.out = c.Append(a.out[:0], a.client.Caps)
-	return a.client.WritePacket(a.out)
+	return a.out
 }
 
 // The attributes of an encrypted column's definition.
@@ -197,6 +233,9 @@ func (a *answer) conceal(c *wire.Column, blocked bool) {
 // row passes a row on, with its protected values encrypted.
 func (a *answer) row() error {
 	a.rows++
+	if a.plan == nil || len(a.plan.types) == 0 {
+		return errUnjudged
+	}
 	if len(a.plan.cols) == 0 {
 		return a.server.CopyTo(a.client)
 	}
@@ -212,23 +251,35 @@ func (a *answer) row() error {
 	if err != nil {
 		return err
 	}
-	a.out, err = wire.ReplaceFields(a.out[:0], p, a.fields, a.plan.cols, a.cell)
-	if err != nil {
+	if err := a.seal(p); err != nil {
 		return err
 	}
 	a.srv.count.cells.Add(int64(len(a.plan.cols)))
 	return a.client.WritePacket(a.out)
 }
 
-func (a *answer) cell(dst []byte, col int, value []byte) ([]byte, error) {
-	sealer, err := a.enc.Blocked()
-	if !a.plan.blocked[col] {
-		sealer, err = a.enc.Cells()
+// seal writes row p, whose values are at fields, to out. NULL stays NULL. The
+// same for both protocols: a cell is a string with its length.
+func (a *answer) seal(p []byte) (err error) {
+	out, at := a.out[:0], uint32(0)
+	for _, i := range a.plan.cols {
+		f := a.fields[i]
+		if f.Null {
+			continue
+		}
+		out = append(out, p[at:f.Start]...)
+		at = f.End
+		sealer, mark := a.cells, len(out)
+		if a.plan.blocked[i] {
+			sealer = a.dummies
+		}
+		if out, err = sealer.Append(append(out, 0), a.plan.columns[i], a.resp.Binary, f.Value(p)); err != nil {
+			return err
+		}
+		out = wire.SetLength(out, mark)
 	}
-	if err != nil {
-		return dst, err
-	}
-	return sealer.Append(dst, a.plan.columns[col], a.resp.Binary, value)
+	a.out = append(out, p[at:]...)
+	return nil
 }
 
 // end passes an OK or EOF packet on, without what tells of protected values.

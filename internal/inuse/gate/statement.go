@@ -33,6 +33,7 @@ type verdict struct {
 	// server's metadata says they are.
 	simple bool
 	sql    []byte // what to forward
+	known  *known // what is remembered of the statement, or nil
 }
 
 // A reader judges the statements of one account. It is for one goroutine.
