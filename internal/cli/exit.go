@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"github.com/veildb/veildb/internal/atrest/convert"
+	"github.com/veildb/veildb/internal/atrest/fusefs/fuse"
 	"github.com/veildb/veildb/internal/atrest/sqlvfs"
 	"github.com/veildb/veildb/internal/atrest/volume"
 	"github.com/veildb/veildb/internal/bench/dsn"
@@ -116,6 +117,13 @@ var mappings = []mapping{
 	{volume.ErrTruncated, ExitDamaged, "restore it from a backup"},
 	{volume.ErrCorrupt, ExitDamaged, "restore it from a backup"},
 	{volume.ErrNotOurs, ExitUsage, "name a file that veildb encrypted"},
+	{fuse.ErrMounted, ExitBusy, "unmount it first: veildb volume umount MOUNTPOINT"},
+	{fuse.ErrBusy, ExitBusy, "end the programs that use it, then run the same command again"},
+	{fuse.ErrNotMounted, ExitUsage, "see what is mounted: findmnt -t fuse.veildb"},
+	{fuse.ErrNoHelper, ExitMissing, "install it (on Debian: apt-get install fuse3), or run the command as root"},
+	{fuse.ErrNoDevice, ExitMissing, "load the kernel's module: modprobe fuse; in a container, give it /dev/fuse"},
+	{fuse.ErrNotPermitted, ExitMissing, "run it as root; in a container, give it /dev/fuse and CAP_SYS_ADMIN"},
+	{fuse.ErrProtocol, ExitMissing, "use a kernel of version 5.4 or later"},
 	{cells.ErrTampered, ExitDamaged, "someone or something between the two ends changed it; ask for the rows again"},
 	{cells.ErrWrongKey, ExitKey, "use the key file the protecting end uses"},
 	{cells.ErrSyntax, ExitUsage, "list one table.column a line; * stands for any characters"},

@@ -1,0 +1,332 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"github.com/veildb/veildb/internal/atrest/fusefs"
+	"github.com/veildb/veildb/internal/atrest/fusefs/fuse"
+	"github.com/veildb/veildb/internal/atrest/volume"
+	"github.com/veildb/veildb/internal/disk"
+	"github.com/veildb/veildb/internal/keys/keyring"
+)
+
+const opMount = "mount volume"
+
+func isRoot() bool { return os.Geteuid() == 0 }
+
+func (o *mountOptions) run(cmd *cobra.Command, env *Env) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	if o.background {
+		return o.runBackground(cmd, env)
+	}
+	err := o.serve(cmd.Context(), env)
+	if err != nil && o.readyFD > 0 {
+		tellFailure(env, o.readyFD, err)
+	}
+	return err
+}
+
+// check makes the paths of o absolute, and looks at them.
+func (o *mountOptions) check() (err error) {
+	const help = "see: veildb volume mount --help"
+	if o.cache != "through" && o.cache != "back" {
+		return usagef(opMount, help, "--cache %s is neither through nor back", o.cache)
+	}
+	if o.noCipher && o.key != "" {
+		return usagef(opMount, help, "--key and --no-cipher exclude each other")
+	}
+	if o.lower, err = filepath.Abs(o.lower); err == nil {
+		o.lower, err = filepath.EvalSymlinks(o.lower)
+	}
+	if err != nil {
+		return usagef(opMount, hintPath, "%w", err)
+	}
+	if o.mountpoint, err = mountPath(o.mountpoint); err != nil {
+		return err
+	}
+	if o.log != "" {
+		if o.log, err = filepath.Abs(o.log); err != nil {
+			return err
+		}
+	}
+	if within(o.lower, o.mountpoint) {
+		return usagef(opMount, "name a directory outside the volume", "%s lies in %s", o.mountpoint, o.lower)
+	}
+	return nil
+}
+
+// mountPath makes a mount point's path absolute and free of links, also that of
+// one whose server has gone.
+func mountPath(path string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(abs))
+	if err == nil {
+		abs = filepath.Join(dir, filepath.Base(abs))
+		var resolved string
+		if resolved, err = filepath.EvalSymlinks(abs); err == nil {
+			abs = resolved
+		} else if errors.Is(err, unix.ENOTCONN) {
+			err = nil
+		}
+	}
+	if err != nil {
+		return "", usagef("find mount point", hintPath, "%w", err)
+	}
+	return abs, nil
+}
+
+// within reports whether path is dir or lies below it.
+func within(dir, path string) bool {
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+}
+
+// A source is what is mounted.
+type source struct {
+	root *os.File
+	keys volume.KeySource
+	log  string // where messages go in the background
+	io.Closer
+}
+
+// open opens what o mounts, for this process alone.
+func (o *mountOptions) open(ctx context.Context, env *Env) (*source, error) {
+	if o.noCipher {
+		return openPlain(o.lower)
+	}
+	var ring *keyring.Ring
+	dir, err := volume.OpenDir(o.lower, func() (volume.KeySource, error) {
+		var err error
+		ring, err = openKeyring(ctx, env, o.key)
+		return ring, err
+	}, volume.DirOptions{Purpose: "mounted on " + o.mountpoint})
+	if err != nil {
+		if ring != nil {
+			ring.Close()
+		}
+		return nil, err
+	}
+	return &source{dir.Root(), ring, dir.Private("mount.log"), closers{dir, ring}}, nil
+}
+
+// openPlain opens a directory that is no volume.
+func openPlain(path string) (*source, error) {
+	if _, err := os.Lstat(filepath.Join(path, ".veildb")); err == nil {
+		return nil, usagef(opMount, "leave out --no-cipher", "%s is a volume", path)
+	}
+	root, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(root.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		root.Close()
+		return nil, fmt.Errorf("%s: %w", path, volume.ErrBusy)
+	}
+	return &source{root: root, Closer: root}, nil
+}
+
+// closers are closed in order.
+type closers []io.Closer
+
+func (c closers) Close() error {
+	var errs []error
+	for _, one := range c {
+		errs = append(errs, one.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// serve mounts and serves until the mount is gone.
+func (o *mountOptions) serve(ctx context.Context, env *Env) (err error) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, unix.SIGTERM)
+	defer signal.Stop(signals)
+	src, err := o.open(ctx, env)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, src.Close()) }()
+	out, err := o.openLog(env, src)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	log := slog.New(slog.NewTextHandler(out, nil))
+	opts := fusefs.Options{
+		Keys: src.keys, Source: o.lower, AllowOther: o.allowOther, ReadOnly: o.readOnly, Loops: o.threads,
+		Log: func(err error) { log.Error("file refused", "cause", err) },
+	}
+	if o.cache == "back" {
+		opts.Cache = fusefs.WriteBack
+	}
+	server, err := fusefs.Mount(src.root, o.mountpoint, opts)
+	if err != nil {
+		return err
+	}
+	if err := o.ready(env, out); err != nil {
+		return errors.Join(err, server.Unmount())
+	}
+	log.Info("mounted", "volume", o.lower, "on", o.mountpoint)
+	for {
+		select {
+		case <-signals:
+			if err := server.Unmount(); errors.Is(err, fuse.ErrBusy) {
+				log.Error("still mounted: it is in use; end these programs, then stop the mount again", "used_by", strings.Join(usersOf(o.mountpoint), ", "))
+			} else if err != nil {
+				log.Error("still mounted", "cause", err)
+			}
+		case <-server.Done():
+			log.Info("unmounted", "from", o.mountpoint)
+			return server.Wait()
+		}
+	}
+}
+
+type nopCloser struct{ io.Writer }
+
+func (nopCloser) Close() error { return nil }
+
+// openLog opens where messages go.
+func (o *mountOptions) openLog(env *Env, src *source) (io.WriteCloser, error) {
+	path := o.log
+	if path == "" && o.readyFD > 0 {
+		path = src.log
+	}
+	if path == "" {
+		return nopCloser{env.Stderr}, nil
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open log: %w", err)
+	}
+	return f, nil
+}
+
+// ready tells whoever waits that the mount serves: the parent of a mount in the
+// background, from whose terminal this process then parts, or the service
+// manager, or who reads the output.
+func (o *mountOptions) ready(env *Env, log io.Writer) error {
+	if o.readyFD > 0 {
+		return detach(o.readyFD)
+	}
+	if err := notifyManager("READY=1\nSTATUS=mounted on " + o.mountpoint); err != nil {
+		fmt.Fprintf(log, "cannot tell the service manager: %v\n", err)
+	}
+	_, err := fmt.Fprintf(env.Stdout, "mounted on %s\n", o.mountpoint)
+	return err
+}
+
+// notifyManager sends a message to systemd, if it waits for one; see
+// sd_notify(3).
+func notifyManager(message string) error {
+	path := os.Getenv("NOTIFY_SOCKET")
+	if path == "" {
+		return nil
+	}
+	c, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: path, Net: "unixgram"})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	_, err = c.Write([]byte(message))
+	return err
+}
+
+// runUmount unmounts path and waits until its volume is free again.
+func runUmount(ctx context.Context, env *Env, path string) error {
+	const op = "unmount volume"
+	path, err := mountPath(path)
+	if err != nil {
+		return err
+	}
+	entry, ok, err := fuse.Find(path)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return usagef(op, "see what is mounted: findmnt -t "+fuse.FSType, "%s: %w", path, fuse.ErrNotMounted)
+	}
+	if err := fuse.Unmount(path); errors.Is(err, fuse.ErrBusy) {
+		return &Error{Code: ExitBusy, Err: fmt.Errorf("%w: %s", err, strings.Join(usersOf(path), ", ")),
+			Hint: "end these programs, then run the same command again"}
+	} else if err != nil {
+		return err
+	}
+	return waitFree(ctx, entry.Source)
+}
+
+// waitFree waits until nobody holds the volume at lower.
+func waitFree(ctx context.Context, lower string) error {
+	lock := filepath.Join(lower, ".veildb", "lock")
+	if _, err := os.Lstat(lock); err != nil {
+		return nil // no volume: a mount without a cipher
+	}
+	const most = 30 * time.Second
+	for end := time.Now().Add(most); time.Now().Before(end); {
+		l, err := disk.Lock(lock)
+		if !errors.Is(err, disk.ErrBusy) {
+			if err == nil {
+				err = l.Close()
+			}
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+	return &Error{Code: ExitBusy, Op: "unmount volume", Err: fmt.Errorf("unmounted, but process %d does not end", volume.ReadHolder(lower).PID)}
+}
+
+// usersOf lists the processes that use the file system mounted on path, as far
+// as we may see them.
+func usersOf(path string) []string {
+	procs, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		return nil
+	}
+	var users []string
+	for _, p := range procs {
+		if !usesPath(p, path) {
+			continue
+		}
+		name, _ := os.ReadFile(filepath.Join(p, "comm"))
+		users = append(users, fmt.Sprintf("%s (%s)", strings.TrimSpace(string(name)), filepath.Base(p)))
+	}
+	if len(users) == 0 {
+		users = []string{"a process or another mount that cannot be seen from here"}
+	}
+	return users
+}
+
+// usesPath reports whether the process with that directory in /proc has
+// something open below path. It looks at names only: the file system itself may
+// not answer.
+func usesPath(proc, path string) bool {
+	links, _ := filepath.Glob(filepath.Join(proc, "fd", "*"))
+	for _, l := range append(links, filepath.Join(proc, "cwd"), filepath.Join(proc, "root"), filepath.Join(proc, "exe")) {
+		if target, err := os.Readlink(l); err == nil && within(path, target) {
+			return true
+		}
+	}
+	maps, _ := os.ReadFile(filepath.Join(proc, "maps"))
+	return strings.Contains(string(maps), " "+path+"/")
+}
