@@ -48,7 +48,6 @@ type handle struct {
 	file   *file
 	dir    *directory
 	direct bool // past the kernel's page cache
-	write  bool
 	faults atomic.Int64 // failed syncs that this handle was told of
 }
 
@@ -224,7 +223,9 @@ func (fs *fileSystem) openFlags(h *handle) uint32 {
 
 // newHandle makes a handle of f, whose user it becomes.
 func (fs *fileSystem) newHandle(f *file, flags uint32) (*handle, uint64) {
-	h := &handle{file: f, direct: flags&unix.O_DIRECT != 0, write: flags&unix.O_ACCMODE != unix.O_RDONLY}
+	// With write-back caching the kernel may know of a longer file than we do,
+	// and would take the end of ours for its end.
+	h := &handle{file: f, direct: flags&unix.O_DIRECT != 0 && fs.opts.Cache == WriteThrough}
 	h.faults.Store(f.faults.Load())
 	id, _ := fs.handles.add(h)
 	return h, id

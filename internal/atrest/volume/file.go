@@ -349,7 +349,9 @@ func (f *File) Truncate(size int64) error {
 		return err
 	}
 	if size > old {
-		if err := f.closeTail(old, size); err != nil {
+		// Nobody writes into the tail's block here: close it also where size
+		// stays inside it, or bytes that were cut off would come back.
+		if err := f.closeTail(old, max(size, floorBlock(old)+BlockSize)); err != nil {
 			return errors.Join(err, f.refresh())
 		}
 	}
