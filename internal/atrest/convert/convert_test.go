@@ -359,7 +359,7 @@ func TestVerifyFindsAnyChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	i := slices.IndexFunc(p.entries, func(e entry) bool { return e.path == fmt.Sprintf("sizes/%d", 3*chunkSize+5) })
-	c := newCopier(&Job{}, &transfer{from: side{root: plain}, to: side{root: dir, keys: keys}}, p, &journal{}, nil)
+	c := newCopier(&Job{FromDisk: true}, &transfer{from: side{root: plain}, to: side{root: dir, keys: keys}}, p, &journal{}, nil)
 	os.Mkdir(filepath.Join(dir, "sizes"), 0o700)
 	f := &transferFile{c: c, entry: i, parts: 1}
 	f.left.Store(2) // stays open

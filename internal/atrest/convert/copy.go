@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -16,8 +17,9 @@ import (
 )
 
 const (
-	chunkSize   = 1 << 20  // bytes read, written and compared at once
-	segmentSize = 64 << 20 // bytes of a part of a file, which one worker copies
+	chunkSize     = 256 << 10 // bytes read, written and compared at once: they stay in the CPU's cache
+	segmentSize   = 64 << 20  // bytes of a part of a file, which one worker copies
+	writebackSize = 8 << 20   // bytes after which the disk is told to begin
 
 	// Between two checkpoints at most this is done that an interruption costs.
 	checkpointBytes = 1 << 30
@@ -48,7 +50,7 @@ type copier struct {
 
 func newCopier(j *Job, t *transfer, p *plan, jn *journal, root *os.File) *copier {
 	c := &copier{root: root, job: j, from: t.from, to: t.to, plan: p, journal: jn, rate: newThrottle(j.Rate), seed: maphash.MakeSeed()}
-	c.buffers.New = func() any { b := make([]byte, chunkSize); return &b }
+	c.buffers.New = func() any { return &buffers{source: make([]byte, chunkSize), target: make([]byte, chunkSize)} }
 	return c
 }
 
@@ -68,6 +70,7 @@ type transferFile struct {
 	once     sync.Once
 	src, dst *content
 	check    *content // dst, opened anew
+	data     holes    // of src
 	err      error
 }
 
@@ -237,6 +240,7 @@ func (f *transferFile) open() error {
 		if f.src, f.err = f.c.from.open(e.path); f.err != nil {
 			return
 		}
+		f.data = holes{f: f.src.os, base: f.src.base, none: e.stat.Blocks*512 >= e.stat.Size}
 		if f.c.journal.begun(f.entry) {
 			f.dst, f.err = f.c.to.reopen(e.path)
 		} else {
@@ -269,9 +273,6 @@ func (f *transferFile) copyPart(ctx context.Context, n int) (record, error) {
 		rec.ID = f.dst.id
 		rec.Bytes, rec.sums, err = f.copyRange(ctx, int64(n)*segmentSize, min(e.size, int64(n+1)*segmentSize))
 	}
-	if err == nil && !f.c.job.FromDisk {
-		rec.sums, err = nil, f.c.verify(f.check, e.path, n, rec.sums)
-	}
 	// The last one closes, also after an error of another part.
 	if f.left.Add(-1) == 0 {
 		if err == nil && f.err == nil {
@@ -285,74 +286,108 @@ func (f *transferFile) copyPart(ctx context.Context, n int) (record, error) {
 	return rec, nil
 }
 
-// copyRange copies the content in [off, end), leaving holes out, and returns
-// how many bytes it copied and a sum of each chunk of the range.
-func (f *transferFile) copyRange(ctx context.Context, off, end int64) (bytes int64, sums []uint64, err error) {
-	buf := f.c.buffers.Get().(*[]byte)
-	defer func() { clear(*buf); f.c.buffers.Put(buf) }()
-	data := holes{f: f.src.os, base: f.src.base}
+// copyRange copies the content in [off, end), leaving holes out, and compares
+// what it reads back. It returns how many bytes it copied and, for
+// Job.FromDisk, a sum of each chunk of the range.
+func (f *transferFile) copyRange(ctx context.Context, off, end int64) (copied int64, sums []uint64, err error) {
+	b := f.c.buffers.Get().(*buffers)
+	defer func() { b.wipe(); f.c.buffers.Put(b) }()
+	started := off // of what the disk was not told yet
 	for ; off < end; off += chunkSize {
-		b := (*buf)[:min(chunkSize, end-off)]
-		hole, err := data.hole(off, int64(len(b)))
+		p := b.source[:min(chunkSize, end-off)]
+		start, stop, err := f.data.next(off, off+int64(len(p)))
 		if err != nil {
-			return bytes, nil, err
-		}
-		if hole {
-			sums = append(sums, 0)
-			continue
-		}
-		if err := f.c.rate.wait(ctx, len(b)); err != nil {
-			return bytes, nil, err
-		}
-		n, err := f.src.ReadAt(b, off)
-		if n < len(b) {
-			if errors.Is(err, io.EOF) {
-				err = ErrChanged
-			}
-			return bytes, nil, err
-		}
-		sums = append(sums, f.c.sum(b))
-		if err := f.write(b, off); err != nil {
-			return bytes, nil, err
-		}
-		bytes += int64(n)
-		f.c.bytes.Add(int64(n))
-	}
-	return bytes, sums, nil
-}
-
-// write writes the pages of b that are not holes of the source.
-func (f *transferFile) write(b []byte, off int64) error {
-	data, begin, size := holes{f: f.src.os, base: f.src.base}, off, int64(len(b))
-	for len(b) > 0 {
-		start, stop, err := data.next(off, off+int64(len(b)))
-		if err != nil {
-			return err
+			return copied, nil, err
 		}
 		if start == stop {
-			break
+			sums = f.c.keepSum(sums, nil)
+			continue
 		}
-		if _, err := f.dst.WriteAt(b[start-off:stop-off], start); err != nil {
-			return err
+		if err := f.c.rate.wait(ctx, len(p)); err != nil {
+			return copied, nil, err
 		}
-		b, off = b[stop-off:], stop
+		if err := f.copyChunk(p, b.target[:len(p)], off, start, stop); err != nil {
+			return copied, nil, err
+		}
+		b.used = max(b.used, len(p))
+		sums = f.c.keepSum(sums, p)
+		copied += int64(len(p))
+		f.c.bytes.Add(int64(len(p)))
+		if off+chunkSize-started >= writebackSize {
+			if err := f.startWriteback(started, off+chunkSize); err != nil {
+				return copied, nil, err
+			}
+			started = off + chunkSize
+		}
 	}
-	// Let the disk begin now; the checkpoint waits for it.
-	return ignoreUnsupported(unix.SyncFileRange(int(f.dst.os.Fd()), f.dst.base+begin, size, unix.SYNC_FILE_RANGE_WRITE))
+	return copied, sums, f.startWriteback(started, end)
 }
 
-func ignoreUnsupported(err error) error {
-	if errors.Is(err, unix.ESPIPE) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL) {
+// copyChunk copies the content at off by way of p and compares it by way of
+// back. The first data in it is [start, stop).
+func (f *transferFile) copyChunk(p, back []byte, off, start, stop int64) error {
+	if n, err := f.src.ReadAt(p, off); n < len(p) {
+		if errors.Is(err, io.EOF) {
+			err = ErrChanged
+		}
+		return err
+	}
+	end := off + int64(len(p))
+	for start < stop {
+		if _, err := f.dst.WriteAt(p[start-off:stop-off], start); err != nil {
+			return err
+		}
+		var err error
+		if start, stop, err = f.data.next(stop, end); err != nil {
+			return err
+		}
+	}
+	if f.c.job.FromDisk {
+		return nil // later, when it is there
+	}
+	if n, err := f.check.ReadAt(back, off); n < len(back) && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("read back: %w", err)
+	}
+	if !bytes.Equal(p, back) {
+		return fmt.Errorf("%w: in the %d bytes from %d", ErrVerify, len(p), off)
+	}
+	return nil
+}
+
+// startWriteback lets the disk begin with [off, end); a checkpoint waits for it.
+func (f *transferFile) startWriteback(off, end int64) error {
+	if off >= end {
 		return nil
+	}
+	err := unix.SyncFileRange(int(f.dst.os.Fd()), f.dst.base+off, end-off, unix.SYNC_FILE_RANGE_WRITE)
+	if errors.Is(err, unix.ESPIPE) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL) {
+		return nil // only a hint
 	}
 	return err
 }
 
-// sum is a 64-bit sum of b under a random key; never 0, which stands for a
-// hole.
-func (c *copier) sum(b []byte) uint64 {
-	if s := maphash.Bytes(c.seed, b); s != 0 {
-		return s
+// keepSum appends the sum of p, if sums are wanted at all: 64 bits under a
+// random key, or 0 for a hole.
+func (c *copier) keepSum(sums []uint64, p []byte) []uint64 {
+	switch {
+	case !c.job.FromDisk:
+		return nil
+	case p == nil:
+		return append(sums, 0)
 	}
-	return 1
+	return append(sums, c.sum(p))
+}
+
+func (c *copier) sum(p []byte) uint64 { return max(maphash.Bytes(c.seed, p), 1) }
+
+// buffers are what one worker needs for a chunk. They hold plaintext.
+type buffers struct {
+	source, target []byte
+	used           int // bytes of each that may not be zero
+}
+
+func (b *buffers) wipe() {
+	clear(b.source[:b.used])
+	clear(b.target[:b.used])
+	b.used = 0
 }

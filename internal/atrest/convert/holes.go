@@ -15,11 +15,15 @@ const pageSize = 4096
 type holes struct {
 	f    *os.File
 	base int64
+	none bool // all is data
 }
 
 // next returns the first range of data in [off, end), in whole pages of
 // content; start == stop if there is none.
 func (h holes) next(off, end int64) (start, stop int64, err error) {
+	if h.none {
+		return off, end, nil
+	}
 	start, err = unix.Seek(int(h.f.Fd()), h.base+off, unix.SEEK_DATA)
 	switch {
 	case errors.Is(err, unix.ENXIO):
@@ -39,10 +43,4 @@ func (h holes) next(off, end int64) (start, stop int64, err error) {
 		return end, end, nil
 	}
 	return start, stop, nil
-}
-
-// hole reports whether the n bytes of content from off are all a hole.
-func (h holes) hole(off, n int64) (bool, error) {
-	start, stop, err := h.next(off, off+n)
-	return start == stop, err
 }

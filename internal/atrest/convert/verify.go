@@ -12,15 +12,16 @@ import (
 // verify reads part n of the target file f back and compares the sums of its
 // chunks. Holes must read as zeros.
 func (c *copier) verify(f *content, path string, n int, sums []uint64) error {
-	buf := c.buffers.Get().(*[]byte)
-	defer func() { clear(*buf); c.buffers.Put(buf) }()
+	buf := c.buffers.Get().(*buffers)
+	defer func() { buf.wipe(); c.buffers.Put(buf) }()
+	buf.used = len(buf.target)
 	size, err := f.Size()
 	if err != nil {
 		return err
 	}
 	off := int64(n) * segmentSize
 	for _, want := range sums {
-		b := (*buf)[:min(chunkSize, max(size-off, 0))]
+		b := buf.target[:min(chunkSize, max(size-off, 0))]
 		if got, err := f.ReadAt(b, off); got < len(b) && !errors.Is(err, io.EOF) {
 			return fmt.Errorf("read back: %w", err)
 		}
