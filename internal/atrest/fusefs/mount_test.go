@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -37,12 +38,20 @@ type serveConfig struct {
 	Version           uint32
 	WriteBack         bool
 	Loops             int
+	Collect           bool // collect garbage all the time
 }
 
 func TestMain(m *testing.M) {
 	if cfg := os.Getenv(serveEnv); cfg != "" {
 		if err := serve(cfg); err != nil {
 			fmt.Println("error", err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	if path := os.Getenv(sqliteEnv); path != "" {
+		if err := sqliteWorker(path); err != nil {
+			fmt.Println(err)
 			os.Exit(1)
 		}
 		os.Exit(0)
@@ -74,6 +83,15 @@ func serve(cfg string) error {
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, unix.SIGTERM)
 	fmt.Println("ready")
+	for collected := 0; c.Collect; collected++ {
+		select {
+		case <-stop:
+			fmt.Println("log collected", collected)
+			return s.Unmount()
+		default:
+			runtime.GC()
+		}
+	}
 	for {
 		select {
 		case <-stop:
@@ -161,23 +179,23 @@ func (m *mounted) start() error {
 	if err != nil {
 		return err
 	}
-	m.cmd = exec.Command(os.Args[0])
-	m.cmd.Env = append(os.Environ(), serveEnv+"="+string(cfg))
-	m.cmd.Stderr = os.Stderr
-	m.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	out, err := m.cmd.StdoutPipe()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), serveEnv+"="+string(cfg))
+	cmd.Stderr = os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return err
 	}
-	if err := m.cmd.Start(); err != nil {
+	if err := cmd.Start(); err != nil {
 		return err
 	}
 	lines := bufio.NewScanner(out)
 	if !lines.Scan() || lines.Text() != "ready" {
-		m.cmd.Wait()
+		cmd.Wait()
 		return errors.New(strings.TrimPrefix(lines.Text(), "error "))
 	}
-	m.done = make(chan struct{})
+	m.cmd, m.done = cmd, make(chan struct{})
 	go func() {
 		defer close(m.done)
 		for lines.Scan() {

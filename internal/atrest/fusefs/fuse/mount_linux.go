@@ -168,10 +168,11 @@ func Recover(path string) error {
 	return fmt.Errorf("mount on %s: %w", path, ErrMounted)
 }
 
-// isDead reports whether the server of the mount at path has gone.
+// isDead reports whether the server of the mount at path has gone. Attributes
+// may come from the kernel's cache; statfs asks the server.
 func isDead(path string) bool {
-	var st unix.Stat_t
-	return errors.Is(unix.Stat(path, &st), unix.ENOTCONN)
+	var st unix.Statfs_t
+	return errors.Is(unix.Statfs(path, &st), unix.ENOTCONN)
 }
 
 func unmount(path string, flags int, viaHelper bool) error {

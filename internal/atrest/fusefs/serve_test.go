@@ -1,0 +1,138 @@
+//go:build linux
+
+package fusefs
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ncruces/go-sqlite3/driver"
+	"github.com/ncruces/go-sqlite3/vfs"
+)
+
+// TestGarbageCollection serves while the collector runs without pause: threads
+// that wait in raw system calls must not stop it, nor it them.
+func TestGarbageCollection(t *testing.T) {
+	m := mountTest(t, serveConfig{Key: 1, Collect: true})
+	var wg sync.WaitGroup
+	errs := make([]error, 4)
+	for i := range errs {
+		wg.Go(func() { errs[i] = writeAndRead(filepath.Join(m.dir, fmt.Sprint(i)), 300) })
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Error(err)
+	}
+	m.stop(t)
+	// The server says at its end how often it collected.
+	var collected int
+	for _, line := range m.log() {
+		fmt.Sscanf(line, "collected %d", &collected)
+	}
+	if collected < 20 {
+		t.Errorf("collected %d times; log %q", collected, m.log())
+	}
+}
+
+// writeAndRead writes and syncs n blocks and reads each back, past the cache.
+func writeAndRead(path string, n int) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|unix.O_DIRECT, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	b, got := aligned(8192), aligned(8192)
+	for i := range n {
+		for j := range b {
+			b[j] = byte(i)
+		}
+		if _, err := f.WriteAt(b, int64(i)*8192); err != nil {
+			return err
+		}
+		if err := unix.Fdatasync(int(f.Fd())); err != nil {
+			return err
+		}
+		if _, err := f.ReadAt(got, int64(i)*8192); err != nil || !bytes.Equal(b, got) {
+			return fmt.Errorf("block %d: other content, %w", i, err)
+		}
+	}
+	return nil
+}
+
+const sqliteEnv = "VEILDB_TEST_SQLITE" // database, for a test binary that is to write to it
+
+const sqliteRows = 300
+
+// sqliteWorker writes rows to a database that others write to as well.
+func sqliteWorker(path string) error {
+	db, err := driver.Open("file:" + path + "?_pragma=busy_timeout(60000)&_pragma=journal_mode(wal)&_pragma=synchronous(normal)")
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	for i := range sqliteRows {
+		if _, err := db.Exec("INSERT INTO t (pid, n, text) VALUES (?, ?, ?)", os.Getpid(), i, canary); err != nil {
+			return fmt.Errorf("row %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// TestSQLiteProcesses has two processes share a SQLite database in WAL mode:
+// its index is memory that both map, its locks are the kernel's.
+func TestSQLiteProcesses(t *testing.T) {
+	if !vfs.SupportsSharedMemory {
+		t.Fatal("this build of SQLite shares no memory between processes; the test needs that")
+	}
+	m := mountTest(t, serveConfig{Key: 1})
+	path := filepath.Join(m.dir, "shared.db")
+	db, err := driver.Open("file:" + path + "?_pragma=journal_mode(wal)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec("CREATE TABLE t (id INTEGER PRIMARY KEY, pid INT, n INT, text TEXT)"); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	const workers = 2
+	for range workers {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), sqliteEnv+"="+path)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+		wg.Go(func() {
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("writer: %v: %s", err, out)
+			}
+		})
+	}
+	wg.Wait()
+	checkSQLite(t, db, workers*sqliteRows)
+	if n := countCanary(t, m.Lower); n > 0 {
+		t.Errorf("%d files below hold content in plain", n)
+	}
+}
+
+func checkSQLite(t *testing.T, db *sql.DB, want int) {
+	t.Helper()
+	var rows int
+	var verdict string
+	if err := db.QueryRow("SELECT COUNT(*) FROM t").Scan(&rows); err != nil || rows != want {
+		t.Errorf("%d rows, %v; want %d", rows, err, want)
+	}
+	if err := db.QueryRowContext(context.Background(), "PRAGMA integrity_check").Scan(&verdict); err != nil || verdict != "ok" {
+		t.Errorf("integrity: %q, %v", verdict, err)
+	}
+}
