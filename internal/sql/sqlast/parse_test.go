@@ -70,6 +70,7 @@ func TestRefuses(t *testing.T) {
 		"EXPLAIN FORMAT=JSON SELECT 1",
 		"EXPLAIN ANALYZE SELECT 1",
 		"ALTER TABLE t ADD COLUMN a INT",
+		"SELECT `'tidb``.(dateliteral`('x')",
 		"SELECT `\ue000json0`.a FROM `\ue000json0`",
 	} {
 		if s, err := parse(t, sql, token.Mode{}); !errors.Is(err, ErrUnreadable) {

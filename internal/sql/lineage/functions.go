@@ -1,0 +1,112 @@
+package lineage
+
+import (
+	"strings"
+
+	"github.com/veildb/veildb/internal/sql/sqlast"
+)
+
+// A fnClass is what is known of a function; the zero value is nothing, and such
+// a function may be stored or loadable and do anything.
+type fnClass byte
+
+const (
+	fnUnknown fnClass = iota
+	fnPure            // depends on its arguments, the session and the clock, and changes nothing
+	fnState           // reads what the session's statements did
+	fnEffect          // changes or shows something beside its value
+)
+
+// functions lists the built-in functions restricted accounts may call. The
+// server takes none of these names for a stored function.
+var functions = func() map[string]fnClass {
+	m := map[string]fnClass{}
+	for class, list := range map[fnClass]string{fnPure: pureFunctions, fnState: stateFunctions, fnEffect: effectFunctions} {
+		for _, n := range strings.Fields(list) {
+			m[n] = class
+		}
+	}
+	return m
+}()
+
+const pureFunctions = `
+abs acos adddate addtime aes_decrypt aes_encrypt any_value ascii asin atan atan2 avg bin bit_and bit_count bit_length bit_or bit_xor
+cast ceil ceiling char char_func char_length character_length charset chr coalesce coercibility collation column_add column_check column_create
+column_exists column_get column_json column_list compress concat concat_operator_oracle concat_ws
+connection_id conv convert convert_tz cos cot count crc32 crc32c cume_dist curdate current_date current_role current_time current_timestamp
+current_user curtime database date date_add date_format date_sub datediff day dayname dayofmonth dayofweek dayofyear
+decode default degrees dense_rank des_decrypt des_encrypt elt encode encrypt exp export_set extract field find_in_set first_value floor format
+format_bytes format_pico_time from_base64 from_days from_unixtime get_format greatest group_concat hex hour if ifnull inet6_aton inet6_ntoa inet_aton
+inet_ntoa insert insert_func instr interval is_ipv4 is_ipv4_compat is_ipv4_mapped is_ipv6 isnull json_array json_array_append json_array_insert
+json_arrayagg json_compact json_contains json_contains_path json_depth json_detailed json_equals json_exists json_extract json_insert json_keys
+json_length json_loose json_memberof json_merge json_merge_patch json_merge_preserve json_normalize json_object json_objectagg json_overlaps json_pretty
+json_query json_quote json_remove json_replace json_search json_set json_type json_unquote json_valid json_value
+lag last_day last_value lcase lead least left length lengthb ln localtime localtimestamp locate log log10 log2 lower lpad ltrim
+make_set makedate maketime match max md5 median microsecond mid min minute mod month monthname name_const natural_sort_key now nth_value ntile nullif
+nvl nvl2 oct octet_length old_password ord password percent_rank percentile_cont percentile_disc period_add period_diff pi position pow power
+quarter quote radians rand random_bytes rank regexp_instr regexp_like regexp_replace regexp_substr repeat replace reverse right round row_number
+rpad rtrim schema sec_to_time second session_user sformat sha sha1 sha2 sign sin soundex space sqrt std stddev stddev_pop stddev_samp
+str_to_date strcmp subdate substr substring substring_index subtime sum sys_guid sysdate system_user tan time time_format time_to_sec
+timediff timestamp timestampadd timestampdiff to_base64 to_char to_days to_seconds trim truncate
+ucase uncompress uncompressed_length unhex unix_timestamp upper user utc_date utc_time utc_timestamp uuid uuid_short uuid_to_bin bin_to_uuid is_uuid
+value values var_pop var_samp variance version week weekday weekofyear weight_string year yearweek`
+
+const stateFunctions = `found_rows row_count lastval is_free_lock is_used_lock`
+
+// LAST_INSERT_ID without arguments reads.
+const effectFunctions = `last_insert_id get_lock release_lock release_all_locks nextval setval sleep`
+
+// random are pure functions whose value differs from row to row.
+var random = words(`rand random_bytes uuid uuid_short sys_guid sysdate`)
+
+// typeOnly are functions of their argument's type alone.
+var typeOnly = words(`charset collation coercibility`)
+
+// readableVariables lists the system variables restricted accounts may read:
+// what drivers ask for at the start. The others can hold values of statements.
+var readableVariables = words(`
+auto_increment_increment auto_increment_offset autocommit character_set_client character_set_connection character_set_database
+character_set_results character_set_server character_set_system collation_connection collation_database collation_server
+default_storage_engine div_precision_increment foreign_key_checks have_openssl have_query_cache have_ssl hostname init_connect innodb_lock_wait_timeout
+innodb_version interactive_timeout join_buffer_size language lc_time_names license lock_wait_timeout lower_case_file_system lower_case_table_names
+max_allowed_packet max_connections max_statement_time net_buffer_length net_read_timeout net_write_timeout performance_schema port
+protocol_version query_cache_size query_cache_type read_only sql_auto_is_null sql_big_selects sql_mode sql_notes sql_quote_show_create
+sql_safe_updates sql_select_limit storage_engine system_time_zone table_type thread_handling time_zone transaction_isolation
+transaction_read_only tx_isolation tx_read_only unique_checks version version_comment version_compile_machine version_compile_os
+wait_timeout session_track_schema`)
+
+// settableVariables lists what restricted accounts may set, to constants.
+var settableVariables = words(`
+autocommit character_set_client character_set_connection character_set_results collation_connection foreign_key_checks
+innodb_lock_wait_timeout interactive_timeout join_buffer_size lc_time_names lock_wait_timeout max_join_size max_statement_time
+net_read_timeout net_write_timeout group_concat_max_len session_track_schema sort_buffer_size
+sql_auto_is_null sql_big_selects sql_mode sql_notes sql_quote_show_create sql_safe_updates sql_select_limit sql_warnings
+time_zone transaction_isolation transaction_read_only tx_isolation tx_read_only unique_checks wait_timeout`)
+
+// readableCharsets are the client's character sets in which SQL can be read:
+// those whose bytes below 128 are ASCII wherever they stand.
+var readableCharsets = words(`utf8 utf8mb3 utf8mb4 latin1 ascii binary`)
+
+func words(s string) map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(s) {
+		m[w] = true
+	}
+	return m
+}
+
+// function checks the name of a function.
+func (a *analysis) function(c *sqlast.Call) {
+	if c.Schema != "" || a.account.routines[c.Name] {
+		a.refuse(refuseRoutine)
+		return
+	}
+	switch functions[c.Name] {
+	case fnUnknown:
+		a.refuse(refuseFunction)
+	case fnEffect:
+		if c.Name != "last_insert_id" || len(c.Args) > 0 {
+			a.effects++
+		}
+	}
+}

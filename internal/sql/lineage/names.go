@@ -1,0 +1,83 @@
+package lineage
+
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
+// A match says whether two names are the same for the server.
+type match byte
+
+const (
+	no match = iota
+	yes
+	perhaps // the server ignores accents in some places; we do not know all of them
+)
+
+// sameColumn compares names of columns, whose case does not count.
+func sameColumn(a, b string) match {
+	n := min(len(a), len(b))
+	for i := range n {
+		x, y := a[i], b[i]
+		if x|y >= utf8.RuneSelf {
+			return sameRunes(a[i:], b[i:])
+		}
+		if x != y && lower(x) != lower(y) {
+			return no
+		}
+	}
+	if len(a) == len(b) {
+		return yes
+	}
+	if longer := a[n:] + b[n:]; longer[0] >= utf8.RuneSelf && unicode.IsMark(first(longer)) {
+		return perhaps
+	}
+	return no
+}
+
+func first(s string) rune {
+	r, _ := utf8.DecodeRuneInString(s)
+	return r
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}
+
+// sameRunes is sameColumn for names with letters beyond ASCII.
+func sameRunes(a, b string) match {
+	got := yes
+	for len(a) > 0 && len(b) > 0 {
+		x, n := utf8.DecodeRuneInString(a)
+		y, m := utf8.DecodeRuneInString(b)
+		a, b = a[n:], b[m:]
+		switch {
+		case x == y:
+		case x < utf8.RuneSelf && y < utf8.RuneSelf:
+			if lower(byte(x)) != lower(byte(y)) {
+				return no
+			}
+		case unicode.ToLower(x) == unicode.ToLower(y):
+		default:
+			got = perhaps
+		}
+	}
+	if len(a) != len(b) {
+		return no
+	}
+	return got
+}
+
+// sameTable compares names of tables and aliases.
+func (a *analysis) sameTable(x, y string) match {
+	if a.fold {
+		return sameColumn(x, y)
+	}
+	if x == y {
+		return yes
+	}
+	return no
+}

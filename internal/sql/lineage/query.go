@@ -1,0 +1,349 @@
+package lineage
+
+import (
+	"github.com/veildb/veildb/internal/sql/sqlast"
+)
+
+// query returns the columns of a query's result.
+func (a *analysis) query(q sqlast.Query, outer *scope) []column {
+	if a.refusal != nil {
+		return nil
+	}
+	if a.depth++; a.depth > maxDepth {
+		a.refuse(refuseForm)
+		return nil
+	}
+	defer func() { a.depth-- }()
+	h := q.Around()
+	if h.Into != nil && a.depth > 1 {
+		a.refuse(refuseForm)
+	}
+	sc := &scope{outer: outer}
+	if outer != nil {
+		sc.ctes = outer.ctes
+	}
+	if h.With != nil {
+		sc.ctes = a.with(h.With, sc)
+	}
+	var out []column
+	switch q := q.(type) {
+	case *sqlast.Select:
+		out = a.selects(q, sc)
+	case *sqlast.SetOp:
+		out = a.setOp(q, sc)
+	case *sqlast.Rows:
+		out = a.rows(q, sc)
+	}
+	for _, l := range h.Limit {
+		if !constant(l) {
+			a.refuse(refuseForm)
+		}
+	}
+	if len(out) > maxColumns {
+		a.refuse(refuseForm)
+	}
+	return out
+}
+
+// maxDepth is how deep queries may nest.
+const maxDepth = 64
+
+func (a *analysis) selects(q *sqlast.Select, sc *scope) []column {
+	from := &scope{outer: sc.outer, ctes: sc.ctes}
+	if q.From != nil {
+		from.rel = a.from(q.From, sc, nil)
+	}
+	if a.refusal != nil || a.pending {
+		return nil
+	}
+	wasOutput := a.output
+	a.output = false
+	if q.Where != nil {
+		a.condition(q.Where, from)
+	}
+	a.output = wasOutput
+	a.windows = append(a.windows, q.Windows)
+	out := a.list(q.Items, from)
+	a.output = false
+	for _, w := range q.Windows {
+		a.use(useOther, a.windowParts(w, from))
+	}
+	a.group(q.Group, from, out)
+	if q.Having != nil {
+		from.results, from.direct = out, true
+		a.whole(useOther, q.Having, from)
+		from.results, from.direct = nil, false
+	}
+	a.order(q.Order, from, out)
+	a.windows = a.windows[:len(a.windows)-1]
+	a.output = wasOutput
+	return out
+}
+
+// list returns the columns of a list of results.
+func (a *analysis) list(items []sqlast.Item, from *scope) []column {
+	wasOutput := a.output
+	a.output = true
+	out := make([]column, 0, len(items))
+	for i := range items {
+		it := &items[i]
+		if it.Star {
+			out = a.star(out, it, from)
+			continue
+		}
+		from.results = out // queries inside see the names before
+		v := a.value(it.Expr, from)
+		from.results = nil
+		c := column{name: it.Alias, labels: v.labels, base: v.base, node: v.node}
+		if col, ok := it.Expr.(*sqlast.Column); ok && c.name == "" {
+			c.name = col.Name
+		}
+		out = append(out, c)
+	}
+	a.output = wasOutput
+	return out
+}
+
+// star adds the columns of * or t.* to out.
+func (a *analysis) star(out []column, it *sqlast.Item, from *scope) []column {
+	if from.rel == nil {
+		a.refuse(refuseForm)
+		return out
+	}
+	if it.Table == "" {
+		for _, sc := range from.rel.star {
+			out = append(out, *sc.column)
+		}
+		for i := range out {
+			a.note(out[i].labels)
+		}
+		return out
+	}
+	n := 0
+	for _, s := range from.rel.sources {
+		if !a.names(s, it.Database, it.Table) {
+			continue
+		}
+		n++
+		for i := range s.columns {
+			if !s.columns[i].hidden {
+				out = append(out, s.columns[i])
+				a.note(s.columns[i].labels)
+			}
+		}
+	}
+	if n != 1 {
+		a.refuse(refuseTable)
+	}
+	return out
+}
+
+// setOp returns the union of what is in each column of the branches.
+func (a *analysis) setOp(q *sqlast.SetOp, sc *scope) []column {
+	var out []column
+	known := false
+	var branches [][]column
+	for i := range q.Branches {
+		cols := a.query(q.Branches[i].Query, sc)
+		if a.refusal != nil {
+			return nil
+		}
+		if a.pending && a.rounds {
+			a.pending = false
+			continue
+		}
+		branches = append(branches, cols)
+		if !known {
+			known = true
+			out = append([]column(nil), cols...)
+			if i > 0 { // the names are those of a branch not known yet
+				for j := range out {
+					out[j].name = ""
+				}
+			}
+			continue
+		}
+		if len(cols) != len(out) {
+			a.refuse(refuseForm)
+			return nil
+		}
+		for j := range cols {
+			out[j].labels = out[j].labels.Union(cols[j].labels)
+			out[j].base = nil
+			out[j].node = a.join("set operation", out[j].node, cols[j].node)
+		}
+	}
+	if !known {
+		a.pending = true
+		return nil
+	}
+	if len(q.Branches) > 1 && !a.rounds {
+		a.compareBranches(q, branches)
+	}
+	a.order(q.Order, &scope{outer: sc.outer, ctes: sc.ctes, rel: newRel(&source{columns: out})}, out)
+	return out
+}
+
+// compareBranches judges that set operations compare rows: whether rows are
+// there tells something of protected values.
+func (a *analysis) compareBranches(q *sqlast.SetOp, branches [][]column) {
+	use, compares := useGroup, false
+	for _, b := range q.Branches[1:] {
+		switch {
+		case b.Op != sqlast.Union:
+			use, compares = useJoin, true
+		case !b.All:
+			compares = true
+		}
+	}
+	if !compares {
+		return
+	}
+	for j := range branches[0] {
+		var all Labels
+		mixed := false
+		for i, cols := range branches {
+			all = all.Union(cols[j].labels)
+			if len(cols[j].labels) == 0 && i < len(q.Branches) && !constantColumn(q.Branches[i].Query, j) {
+				mixed = true
+			}
+		}
+		switch {
+		case len(all) == 0:
+		case use == useJoin:
+			a.use(useJoin, all)
+		case mixed:
+			a.use(useGroup, all)
+		default:
+			a.use(useDistinct, all)
+		}
+	}
+}
+
+// constantColumn reports whether column j of a query is a constant.
+func constantColumn(q sqlast.Query, j int) bool {
+	s, ok := q.(*sqlast.Select)
+	return ok && j < len(s.Items) && !s.Items[j].Star && constant(s.Items[j].Expr)
+}
+
+func (a *analysis) rows(q *sqlast.Rows, sc *scope) []column {
+	var out []column
+	for i, row := range q.Rows {
+		for j, e := range row {
+			v := a.value(e, sc)
+			if i == 0 {
+				out = append(out, column{labels: v.labels, node: v.node})
+			} else {
+				out[j].labels = out[j].labels.Union(v.labels)
+				out[j].node = a.join("rows", out[j].node, v.node)
+			}
+		}
+	}
+	a.order(q.Order, &scope{outer: sc.outer, ctes: sc.ctes}, out)
+	return out
+}
+
+// with returns what is seen after a WITH.
+func (a *analysis) with(w *sqlast.With, sc *scope) *ctes {
+	visible := &ctes{outer: sc.ctes}
+	inner := &scope{outer: sc.outer, ctes: visible}
+	if w.Recursive {
+		a.recursive(w, visible, inner)
+		return visible
+	}
+	for _, c := range w.CTEs {
+		cols := a.named(a.query(c.Query, inner), c.Columns)
+		if a.refusal != nil || a.pending {
+			return visible
+		}
+		visible.list = append(visible.list, &cte{c.Name, cols, true})
+	}
+	return visible
+}
+
+// named gives columns other names.
+func (a *analysis) named(cols []column, names []string) []column {
+	if names == nil || a.refusal != nil || a.pending {
+		return cols
+	}
+	if len(names) != len(cols) {
+		a.refuse(refuseForm)
+		return cols
+	}
+	cols = append([]column(nil), cols...)
+	for i := range cols {
+		cols[i].name = names[i]
+	}
+	return cols
+}
+
+// maxRounds is how often the queries of WITH RECURSIVE are gone over.
+const maxRounds = 64
+
+// recursive finds the columns of queries that may name each other: it goes over
+// all of them until nothing new comes.
+func (a *analysis) recursive(w *sqlast.With, visible *ctes, inner *scope) {
+	for _, c := range w.CTEs {
+		visible.list = append(visible.list, &cte{name: c.Name})
+	}
+	wasRounds := a.rounds
+	a.rounds = true
+	for round := 0; ; round++ {
+		changed, known := false, 0
+		for i, c := range w.CTEs {
+			before := a.state
+			cols := a.named(a.query(c.Query, inner), c.Columns)
+			ref, pending := a.refusal, a.pending
+			a.state = before
+			if ref != nil {
+				a.refusal = ref
+				break
+			}
+			if pending {
+				continue
+			}
+			known++
+			changed = visible.list[i].learn(a, cols) || changed
+		}
+		if a.refusal != nil || !changed && known == len(w.CTEs) {
+			break
+		}
+		if !changed || round == maxRounds {
+			a.refuse(refuseForm)
+			break
+		}
+	}
+	a.rounds = wasRounds
+	// Once more for what conditions and functions in them do.
+	for _, c := range w.CTEs {
+		a.query(c.Query, inner)
+	}
+}
+
+// learn takes over the columns that were found for c and reports whether there
+// was something new in them.
+func (c *cte) learn(a *analysis, cols []column) (changed bool) {
+	if !c.known {
+		c.known, c.columns = true, append([]column(nil), cols...)
+		for i := range c.columns {
+			c.columns[i].base = nil
+		}
+		return true
+	}
+	if len(cols) != len(c.columns) {
+		a.refuse(refuseForm)
+		return false
+	}
+	for i := range cols {
+		if !cols[i].labels.Within(c.columns[i].labels) {
+			c.columns[i].labels = c.columns[i].labels.Union(cols[i].labels)
+			c.columns[i].node = cols[i].node
+			changed = true
+		}
+		if c.columns[i].name != cols[i].name && c.columns[i].name == "" {
+			c.columns[i].name = cols[i].name
+			changed = true
+		}
+	}
+	return changed
+}

@@ -1,0 +1,362 @@
+package lineage
+
+import (
+	"strings"
+
+	"github.com/veildb/veildb/internal/sql/schema"
+	"github.com/veildb/veildb/internal/sql/token"
+)
+
+// A chat is a statement seen as tokens alone: those of sessions are few and are
+// known by their exact form.
+type chat struct {
+	*analysis
+	*token.Text
+	v *Verdict
+}
+
+// chatter judges the statements that are known by their tokens: transactions,
+// SET, SHOW and USE. It reports whether t is one.
+func (a *analysis) chatter(t *token.Text, v *Verdict) bool {
+	c := chat{a, t, v}
+	if len(t.Tokens) == 0 {
+		a.refuse(refuseClass)
+		return true
+	}
+	var ok bool
+	switch {
+	case t.IsWord(0, "SET"):
+		v.Class = ClassSet
+		ok = c.sets()
+		if !ok {
+			a.refuse(refuseSet)
+		}
+		return true
+	case t.IsWord(0, "SHOW"), t.IsWord(0, "DESC") && !c.explains(), t.IsWord(0, "DESCRIBE") && !c.explains():
+		v.Class = ClassShow
+		if !c.shows() {
+			a.refuse(refuseShow)
+		}
+		return true
+	case t.IsWord(0, "USE"):
+		v.Class = ClassUse
+		if len(t.Tokens) != 2 || !t.IsName(1) || systemSchema(strings.ToLower(t.Name(1))) {
+			a.refuse(refuseTable)
+			return true
+		}
+		v.Database = t.Name(1)
+		return true
+	}
+	for _, form := range transactions {
+		if c.matches(form) {
+			v.Class = ClassTransaction
+			return true
+		}
+	}
+	return false
+}
+
+// explains reports whether DESCRIBE is followed by a statement.
+func (c chat) explains() bool {
+	return c.IsWord(1, "SELECT") || c.IsWord(1, "WITH") || c.IsSymbol(1, "(")
+}
+
+func systemSchema(name string) bool {
+	switch name {
+	case schema.InformationSchema, "performance_schema", "mysql", "sys":
+		return true
+	}
+	return false
+}
+
+// transactions are the forms of transaction statements; * is a name.
+var transactions = forms(`
+BEGIN | BEGIN WORK | COMMIT | COMMIT WORK | ROLLBACK | ROLLBACK WORK
+START TRANSACTION | START TRANSACTION READ ONLY | START TRANSACTION READ WRITE | START TRANSACTION WITH CONSISTENT SNAPSHOT
+SAVEPOINT * | ROLLBACK TO * | ROLLBACK TO SAVEPOINT * | ROLLBACK WORK TO * | ROLLBACK WORK TO SAVEPOINT * | RELEASE SAVEPOINT *
+`)
+
+func forms(s string) (out [][]string) {
+	for _, f := range strings.FieldsFunc(s, func(c rune) bool { return c == '|' || c == '\n' }) {
+		if words := strings.Fields(f); len(words) > 0 {
+			out = append(out, words)
+		}
+	}
+	return out
+}
+
+// matches reports whether the statement is the words of form, where * is any
+// name, ' any string and # any number.
+func (c chat) matches(form []string) bool {
+	if len(form) != len(c.Tokens) {
+		return false
+	}
+	for i, w := range form {
+		ok := false
+		switch w {
+		case "*":
+			ok = c.IsName(i)
+		case "'":
+			ok = c.Tokens[i].Kind == token.String
+		case "#":
+			ok = c.Tokens[i].Kind == token.Number
+		default:
+			ok = c.IsWord(i, w) || c.IsSymbol(i, w)
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// skip returns the first token from i that is none of the words.
+func (c chat) skip(i int, words ...string) int {
+	for again := true; again; {
+		again = false
+		for _, w := range words {
+			if c.IsWord(i, w) {
+				i, again = i+1, true
+			}
+		}
+	}
+	return i
+}
+
+// sets judges SET: listed session variables and user variables, to constants.
+func (c chat) sets() bool {
+	if c.setsCharset() || c.setsIsolation() {
+		return true
+	}
+	for i := 1; ; {
+		next, ok := c.setsVariable(i)
+		if !ok {
+			return false
+		}
+		if next == len(c.Tokens) {
+			return true
+		}
+		if !c.IsSymbol(next, ",") {
+			return false
+		}
+		i = next + 1
+	}
+}
+
+// setsCharset reports whether it is SET NAMES or SET CHARACTER SET to a
+// readable character set.
+func (c chat) setsCharset() bool {
+	i := 2
+	switch {
+	case c.IsWord(1, "NAMES"):
+	case c.IsWord(1, "CHARACTER") && c.IsWord(2, "SET"), c.IsWord(1, "CHAR") && c.IsWord(2, "SET"):
+		i = 3
+	case c.IsWord(1, "CHARSET"):
+	default:
+		return false
+	}
+	if i >= len(c.Tokens) || !readableCharsets[c.plain(i)] {
+		return false
+	}
+	i++
+	if c.IsWord(1, "NAMES") && c.IsWord(i, "COLLATE") && i+1 < len(c.Tokens) {
+		charset, _, _ := strings.Cut(c.plain(i+1), "_")
+		if !readableCharsets[charset] {
+			return false
+		}
+		i += 2
+	}
+	c.v.Sets = append(c.v.Sets, "names")
+	return i == len(c.Tokens)
+}
+
+// plain is token i, a word or a simple string, folded.
+func (c chat) plain(i int) string {
+	b := c.Bytes(i)
+	if c.Tokens[i].Kind == token.String {
+		b = b[1 : len(b)-1]
+	}
+	return strings.ToLower(string(b))
+}
+
+func (c chat) setsIsolation() bool {
+	i := c.skip(1, "SESSION", "LOCAL")
+	if !c.IsWord(i, "TRANSACTION") || i > 2 {
+		return false
+	}
+	for i++; i < len(c.Tokens); i++ {
+		if c.Tokens[i].Kind != token.Word && !c.IsSymbol(i, ",") {
+			return false
+		}
+	}
+	c.v.Sets = append(c.v.Sets, "transaction")
+	return true
+}
+
+// setsVariable judges one assignment that begins at token i and returns the
+// token after it.
+func (c chat) setsVariable(i int) (int, bool) {
+	var name string
+	switch {
+	case c.IsSymbol(i, "@"):
+		if !c.IsName(i + 1) {
+			return i, false
+		}
+		c.v.Sets = append(c.v.Sets, "@")
+		i += 2
+	case c.IsSymbol(i, "@@"):
+		if i++; (c.IsWord(i, "SESSION") || c.IsWord(i, "LOCAL")) && c.IsSymbol(i+1, ".") {
+			i += 2
+		}
+		fallthrough
+	default:
+		if i == 1 || c.IsSymbol(i-1, ",") {
+			i = c.skip(i, "SESSION", "LOCAL")
+		}
+		if !c.IsName(i) || !settableVariables[strings.ToLower(c.Name(i))] {
+			return i, false
+		}
+		name = strings.ToLower(c.Name(i))
+		c.v.Sets = append(c.v.Sets, name)
+		i++
+	}
+	if !c.IsSymbol(i, "=") && !c.IsSymbol(i, ":=") {
+		return i, false
+	}
+	return c.constant(i+1, name)
+}
+
+// constant judges the value of a variable: a literal, perhaps with a sign, a
+// word that is none of a function or column, a variable that may be read, or for
+// sql_mode a concatenation of strings and itself.
+func (c chat) constant(i int, variable string) (int, bool) {
+	if variable == "sql_mode" {
+		return c.mode(i)
+	}
+	if c.IsSymbol(i, "-") || c.IsSymbol(i, "+") {
+		i++
+	}
+	charset := strings.HasPrefix(variable, "character_set_") || variable == "collation_connection"
+	switch {
+	case i >= len(c.Tokens), c.IsSymbol(i+1, "("), c.IsSymbol(i+1, "."):
+		return i, false
+	case c.IsSymbol(i, "@@") && !charset && c.readable(i):
+		return i + 2, true
+	case c.IsSymbol(i, "@") && !charset && c.IsName(i+1):
+		return i + 2, true
+	case c.Tokens[i].Kind == token.String, c.Tokens[i].Kind == token.Number, c.IsSymbol(i, "?") && !charset:
+	case c.Tokens[i].Kind == token.Word && (variable != "" || c.IsWord(i, "NULL") || c.IsWord(i, "TRUE") || c.IsWord(i, "FALSE")):
+	default:
+		return i, false
+	}
+	if charset {
+		name, _, _ := strings.Cut(c.plain(i), "_")
+		if !readableCharsets[name] {
+			return i, false
+		}
+	}
+	return i + 1, true
+}
+
+// readable reports whether @@ at token i is followed by a variable that may be
+// read.
+func (c chat) readable(i int) bool {
+	i++
+	if (c.IsWord(i, "SESSION") || c.IsWord(i, "GLOBAL") || c.IsWord(i, "LOCAL")) && c.IsSymbol(i+1, ".") {
+		i += 2
+	}
+	return c.IsName(i) && !c.IsSymbol(i+1, ".") && readableVariables[strings.ToLower(c.Name(i))]
+}
+
+func (c chat) mode(i int) (int, bool) {
+	depth, start := 0, i
+	for ; i < len(c.Tokens); i++ {
+		switch {
+		case c.IsSymbol(i, "("):
+			if !c.IsWord(i-1, "CONCAT") && !c.IsWord(i-1, "REPLACE") {
+				return i, false
+			}
+			depth++
+		case c.IsSymbol(i, ")"):
+			depth--
+		case c.IsSymbol(i, ",") && depth == 0:
+			return i, i > start
+		case c.IsSymbol(i, "@@") && c.readable(i):
+		case c.IsSymbol(i, ","), c.IsSymbol(i, "."), c.Tokens[i].Kind == token.String, c.Tokens[i].Kind == token.Word:
+		default:
+			return i, false
+		}
+	}
+	return i, i > start && depth == 0
+}
+
+// shows are the forms of SHOW that show nothing but descriptions. * is a name,
+// ' a string.
+var shows = forms(`
+SHOW DATABASES | SHOW SCHEMAS | SHOW DATABASES LIKE ' | SHOW TABLES | SHOW TABLES LIKE ' | SHOW FULL TABLES | SHOW FULL TABLES LIKE '
+SHOW TABLES FROM * | SHOW TABLES IN * | SHOW FULL TABLES FROM * | SHOW TABLES FROM * LIKE ' | SHOW FULL TABLES FROM * LIKE '
+SHOW VARIABLES LIKE ' | SHOW SESSION VARIABLES LIKE ' | SHOW GLOBAL VARIABLES LIKE '
+SHOW STATUS LIKE ' | SHOW SESSION STATUS LIKE ' | SHOW GLOBAL STATUS LIKE '
+SHOW COLLATION | SHOW COLLATION LIKE ' | SHOW CHARACTER SET | SHOW CHARSET | SHOW ENGINES | SHOW STORAGE ENGINES | SHOW PRIVILEGES
+`)
+
+// describes are the forms that are followed by a table, and perhaps FROM and a
+// database.
+var describes = forms(`
+SHOW COLUMNS FROM | SHOW FULL COLUMNS FROM | SHOW FIELDS FROM | SHOW FULL FIELDS FROM | SHOW COLUMNS IN | SHOW FULL COLUMNS IN
+SHOW KEYS FROM | SHOW INDEX FROM | SHOW INDEXES FROM | SHOW KEYS IN | SHOW INDEX IN | SHOW CREATE TABLE | DESC | DESCRIBE
+`)
+
+// warnings are the forms that the gate answers itself, with nothing.
+var warnings = forms(`
+SHOW WARNINGS | SHOW ERRORS | SHOW WARNINGS LIMIT # | SHOW ERRORS LIMIT #
+SHOW WARNINGS LIMIT # , # | SHOW ERRORS LIMIT # , #
+`)
+
+func (c chat) shows() bool {
+	for _, f := range shows {
+		if c.matches(f) {
+			return true
+		}
+	}
+	for _, f := range warnings {
+		if c.matches(f) {
+			c.v.Class = ClassWarnings
+			return true
+		}
+	}
+	for _, f := range describes {
+		if c.describes(f) {
+			return true
+		}
+	}
+	return false
+}
+
+// describes reports whether the statement is the words of form and a table that
+// is known. A view's text and defaults are schema, not data.
+func (c chat) describes(form []string) bool {
+	n := len(form)
+	if n >= len(c.Tokens) || !c.IsName(n) {
+		return false
+	}
+	for i, w := range form {
+		if !c.IsWord(i, w) {
+			return false
+		}
+	}
+	rest := n + 1
+	name := schema.TableName{Database: c.session.Database, Table: c.Name(n)}
+	if c.IsSymbol(rest, ".") && c.IsName(rest+1) {
+		name = schema.TableName{Database: name.Table, Table: c.Name(rest + 1)}
+		rest += 2
+	}
+	if (c.IsWord(rest, "FROM") || c.IsWord(rest, "IN")) && c.IsName(rest+1) {
+		name.Database = c.Name(rest + 1)
+		rest += 2
+	}
+	if c.IsWord(rest, "LIKE") && rest+1 < len(c.Tokens) && c.Tokens[rest+1].Kind == token.String {
+		rest += 2
+	}
+	return rest == len(c.Tokens) && c.catalog.Table(name) != nil
+}

@@ -1,0 +1,200 @@
+package lineage
+
+import (
+	"github.com/veildb/veildb/internal/sql/schema"
+	"github.com/veildb/veildb/internal/sql/sqlast"
+)
+
+// A value is what an expression gives.
+type value struct {
+	labels Labels
+	base   *baseColumn // whose values it is, unchanged
+	node   *Node
+}
+
+// value returns what flows into an expression: whatever is named inside it,
+// without regard to what is done with it.
+func (a *analysis) value(e sqlast.Expr, sc *scope) value {
+	if a.refusal != nil {
+		return value{}
+	}
+	switch e := e.(type) {
+	case *sqlast.Column:
+		f := a.lookup(e, sc)
+		a.note(f.labels)
+		return value{f.labels, f.base, f.node}
+	case *sqlast.Constant:
+		return value{}
+	case *sqlast.Variable:
+		return a.variable(e, sc)
+	case *sqlast.Subquery:
+		return a.subquery(e, sc)
+	case *sqlast.Call:
+		return a.call(e, sc)
+	}
+	a.refuse(refuseForm)
+	return value{}
+}
+
+func (a *analysis) variable(v *sqlast.Variable, sc *scope) value {
+	switch {
+	case v.System:
+		if v.Assign != nil || !readableVariables[v.Name] {
+			a.refuse(refuseVariable)
+		}
+	case v.Assign != nil:
+		a.effects++
+		got := a.value(v.Assign, sc)
+		if len(got.labels) > 0 {
+			a.refuse(refuseEffect)
+		}
+	}
+	return value{} // a protected value was never let into it
+}
+
+// subquery is what a query gives as an operand. In a result its conditions count
+// too, unless the rules put up with what conditions tell.
+func (a *analysis) subquery(s *sqlast.Subquery, sc *scope) value {
+	before := a.preds
+	a.preds = nil
+	cols := a.query(s.Query, sc)
+	inner := a.preds
+	a.preds = before.Union(inner)
+	var v value
+	if !s.Exists {
+		for i := range cols {
+			v.labels = v.labels.Union(cols[i].labels)
+			v.node = a.join("subquery", v.node, cols[i].node)
+		}
+	}
+	if a.output {
+		if l := a.minded(inner); len(l) > 0 {
+			v.labels = v.labels.Union(l)
+			v.node = a.join("subquery", v.node, a.leaf("conditions", l))
+		}
+	}
+	return v
+}
+
+// minded returns those of l whose rules mind what conditions tell.
+func (a *analysis) minded(l Labels) (out Labels) {
+	for _, r := range l {
+		if a.rules().List[r].Inference != Documented {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// call is what a function or operator gives.
+func (a *analysis) call(c *sqlast.Call, sc *scope) value {
+	effects := a.effects
+	if !c.Operator {
+		a.function(c)
+	}
+	var v value
+	add := func(got value) {
+		if len(got.labels) > 0 {
+			v.labels = v.labels.Union(got.labels)
+			v.node = a.join(c.Name, v.node, got.node)
+		}
+	}
+	if c.Name == "sequence" && c.Operator {
+		a.sequence(c)
+		return v
+	}
+	bare := len(c.Args) > 0
+	for _, arg := range c.Args {
+		got := a.value(arg, sc)
+		bare = bare && got.base != nil
+		add(got)
+	}
+	switch {
+	case c.Name == "count" && (bare || c.Star), // how many are not NULL
+		c.Operator && c.Name == "is null" && bare, !c.Operator && c.Name == "isnull" && bare,
+		!c.Operator && typeOnly[c.Name]:
+		v = value{}
+	}
+	for _, o := range c.Order {
+		got := a.value(o, sc)
+		if len(got.labels) > 0 {
+			a.use(useOrder, got.labels)
+			add(value{labels: a.minded(got.labels), node: got.node})
+		}
+	}
+	if c.Over != nil {
+		if l := a.window(c.Over, sc); len(l) > 0 {
+			a.use(useOther, l)
+			add(value{labels: l, node: a.leaf("window", l)})
+		}
+	}
+	if len(v.labels) > 0 && a.effects > effects {
+		a.refuse(refuseEffect)
+	}
+	return v
+}
+
+// sequence checks the table NEXTVAL and its kin take.
+func (a *analysis) sequence(c *sqlast.Call) {
+	n := c.Args[0].(*sqlast.Column)
+	if t := a.find(&sqlast.TableName{Database: n.Database, Table: n.Table}); t != nil && t.Kind != schema.Sequence {
+		a.refuse(refuseTable)
+	}
+}
+
+// window returns the labels of what decides over which rows a function runs.
+func (a *analysis) window(w *sqlast.Window, sc *scope) Labels {
+	if w.Name == "" {
+		return a.windowParts(w, sc)
+	}
+	return a.windowNamed(w.Name, sc, 0)
+}
+
+// windowNamed finds a window of the WINDOW clause.
+func (a *analysis) windowNamed(name string, sc *scope, depth int) Labels {
+	if n := len(a.windows); n > 0 && depth < maxDepth {
+		for _, w := range a.windows[n-1] {
+			if sameColumn(w.Name, name) == yes {
+				l := a.windowParts(&sqlast.Window{Partition: w.Partition, Order: w.Order, Frame: w.Frame}, sc)
+				if w.Base != "" {
+					l = l.Union(a.windowNamed(w.Base, sc, depth+1))
+				}
+				return l
+			}
+		}
+	}
+	a.refuse(refuseForm)
+	return nil
+}
+
+func (a *analysis) windowParts(w *sqlast.Window, sc *scope) (l Labels) {
+	for _, list := range [][]sqlast.Expr{w.Partition, w.Order, w.Frame} {
+		for _, e := range list {
+			l = l.Union(a.value(e, sc).labels)
+		}
+	}
+	if w.Base != "" {
+		l = l.Union(a.windowNamed(w.Base, sc, 0))
+	}
+	return l
+}
+
+// constant reports whether an expression is the same for all rows and known to
+// the client: literals, parameters, and pure functions of them.
+func constant(e sqlast.Expr) bool {
+	switch e := e.(type) {
+	case *sqlast.Constant:
+		return e.Kind != sqlast.Default
+	case *sqlast.Call:
+		if e.Over != nil || e.Aggregate || !e.Operator && (functions[e.Name] != fnPure || random[e.Name] || e.Schema != "") {
+			return false
+		}
+		for _, arg := range e.Args {
+			if !constant(arg) {
+				return false
+			}
+		}
+		return len(e.Order) == 0
+	}
+	return false
+}

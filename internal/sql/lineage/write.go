@@ -1,0 +1,328 @@
+package lineage
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/veildb/veildb/internal/sql/schema"
+	"github.com/veildb/veildb/internal/sql/sqlast"
+)
+
+// writable finds a table that is to be written to, and refuses views, sequences,
+// descriptions, and tables whose triggers for the events may copy protected
+// values.
+func (a *analysis) writable(n *sqlast.TableName, v *Verdict, events ...string) *schema.Table {
+	t := a.find(n)
+	if t == nil {
+		return nil
+	}
+	a.written(t, v, events...)
+	return t
+}
+
+func (a *analysis) written(t *schema.Table, v *Verdict, events ...string) {
+	switch t.Kind {
+	case schema.View:
+		a.refuse(refuseView)
+	case schema.Base, schema.Temporary:
+	default:
+		a.refuse(refuseTable)
+	}
+	if a.account.risky[t] {
+		for _, tr := range t.Triggers {
+			if slices.ContainsFunc(events, func(e string) bool { return strings.EqualFold(e, tr.Event) }) {
+				a.refuse(refuseTrigger)
+			}
+		}
+	}
+	v.Writes = append(v.Writes, t.TableName)
+}
+
+// sink judges that a value goes to a column.
+func (a *analysis) sink(l Labels, to *column) {
+	if !l.Within(to.labels) {
+		a.refuse(refuseSink)
+	}
+}
+
+// target returns the rel of one table that is written to.
+func (a *analysis) target(t *schema.Table, n *sqlast.TableName) *rel {
+	s := &source{database: t.Database, name: n.Table, table: t, columns: a.columns(t)}
+	if n.Alias != "" {
+		s.name = n.Alias
+	}
+	return newRel(s)
+}
+
+func (a *analysis) insert(s *sqlast.Insert, v *Verdict) {
+	events := []string{"INSERT"}
+	if s.Replace {
+		events = append(events, "DELETE")
+	}
+	if s.OnDuplicate != nil {
+		events = append(events, "UPDATE")
+	}
+	t := a.writable(s.Table, v, events...)
+	if t == nil || a.refusal != nil {
+		return
+	}
+	r := a.target(t, s.Table)
+	to := a.insertColumns(s, r)
+	sc := &scope{rel: r}
+	for _, row := range s.Rows {
+		if len(row) == 0 && s.Columns == nil {
+			continue // VALUES (): defaults
+		}
+		if len(row) != len(to) {
+			a.refuse(refuseForm)
+			return
+		}
+		for i, e := range row {
+			if _, ok := e.(*sqlast.Constant); !ok {
+				a.sink(a.value(e, sc).labels, to[i])
+			}
+		}
+	}
+	also := &rel{}
+	if s.Query != nil {
+		cols := a.query(s.Query, nil)
+		if a.refusal != nil {
+			return
+		}
+		if len(cols) != len(to) {
+			a.refuse(refuseForm)
+			return
+		}
+		for i := range cols {
+			a.sink(cols[i].labels, to[i])
+		}
+		also = a.selected(s)
+	}
+	a.assign(s.OnDuplicate, &scope{rel: cross(r, also)}, r.sources)
+	if s.Returning != nil {
+		a.outputs(a.list(s.Returning, sc), v)
+	}
+}
+
+// selected returns the tables that ON DUPLICATE KEY UPDATE can name of the query
+// whose rows are inserted.
+func (a *analysis) selected(s *sqlast.Insert) *rel {
+	q, ok := s.Query.(*sqlast.Select)
+	if s.OnDuplicate == nil || !ok || q.From == nil {
+		return &rel{}
+	}
+	sc := &scope{}
+	if q.With != nil {
+		sc.ctes = a.with(q.With, sc)
+	}
+	return a.from(q.From, sc, nil)
+}
+
+// insertColumns returns the columns that INSERT gives values, in its order.
+func (a *analysis) insertColumns(s *sqlast.Insert, r *rel) (to []*column) {
+	if s.Columns == nil {
+		for _, c := range r.star {
+			to = append(to, c.column)
+		}
+		return to
+	}
+	for _, name := range s.Columns {
+		to = append(to, a.assigned(&sqlast.Column{Name: name}, r.sources))
+	}
+	return to
+}
+
+// assigned finds the column that is written to. The column is one of a table.
+func (a *analysis) assigned(c *sqlast.Column, sources []*source) *column {
+	var out *column
+	for _, s := range sources {
+		if c.Table != "" && !a.names(s, c.Database, c.Table) {
+			continue
+		}
+		for i := range s.columns {
+			switch m := sameColumn(s.columns[i].name, c.Name); {
+			case m == perhaps, m == yes && out != nil:
+				a.refuse(refuseColumn)
+			case m == yes:
+				out = &s.columns[i]
+			}
+		}
+	}
+	if out == nil {
+		a.refuse(refuseColumn)
+		return &column{}
+	}
+	return out
+}
+
+// assign judges assignments to columns of sources.
+func (a *analysis) assign(list []sqlast.Assignment, sc *scope, sources []*source) (to []*column) {
+	for _, as := range list {
+		c := a.assigned(as.Column, sources)
+		a.sink(a.value(as.Expr, sc).labels, c)
+		to = append(to, c)
+	}
+	return to
+}
+
+func (a *analysis) update(s *sqlast.Update, v *Verdict) {
+	sc := &scope{}
+	if s.With != nil {
+		sc.ctes = a.with(s.With, sc)
+	}
+	sc.rel = a.from(s.From, &scope{ctes: sc.ctes}, nil)
+	if a.refusal != nil {
+		return
+	}
+	for _, c := range a.assign(s.Set, sc, sc.rel.sources) {
+		for _, src := range sc.rel.sources {
+			if !src.has(c) {
+				continue
+			}
+			if src.table == nil {
+				a.refuse(refuseView)
+				return
+			}
+			a.written(src.table, v, "UPDATE")
+		}
+	}
+	a.rest(s.Where, s.Order, s.Limit, sc)
+}
+
+// has reports whether c is one of s's columns.
+func (s *source) has(c *column) bool {
+	for i := range s.columns {
+		if c == &s.columns[i] {
+			return true
+		}
+	}
+	return false
+}
+
+// rest judges what UPDATE and DELETE have in common.
+func (a *analysis) rest(where sqlast.Expr, order, limit []sqlast.Expr, sc *scope) {
+	if where != nil {
+		a.condition(where, sc)
+	}
+	a.order(order, sc, nil)
+	for _, l := range limit {
+		if !constant(l) {
+			a.refuse(refuseForm)
+		}
+	}
+}
+
+func (a *analysis) deletes(s *sqlast.Delete, v *Verdict) {
+	sc := &scope{}
+	if s.With != nil {
+		sc.ctes = a.with(s.With, sc)
+	}
+	sc.rel = a.from(s.From, &scope{ctes: sc.ctes}, nil)
+	if a.refusal != nil {
+		return
+	}
+	for _, src := range sc.rel.sources {
+		hit := s.Targets == nil
+		for _, n := range s.Targets {
+			hit = hit || a.names(src, n.Database, n.Table)
+		}
+		switch {
+		case hit && src.table == nil:
+			a.refuse(refuseView)
+		case hit:
+			a.written(src.table, v, "DELETE")
+		}
+	}
+	if len(v.Writes) == 0 {
+		a.refuse(refuseTable)
+	}
+	a.rest(s.Where, s.Order, s.Limit, sc)
+	if s.Returning != nil {
+		a.outputs(a.list(s.Returning, sc), v)
+	}
+}
+
+func (a *analysis) truncate(s *sqlast.Truncate, v *Verdict) {
+	if t := a.writable(s.Table, v); t != nil && a.account.labels[t] != nil {
+		a.refuse(refuseDefine)
+	}
+}
+
+// create judges CREATE TABLE: plain columns, and rows without labels.
+func (a *analysis) create(s *sqlast.CreateTable, v *Verdict) {
+	n := schema.TableName{Database: s.Table.Database, Table: s.Table.Table}
+	if n.Database == "" {
+		n.Database = a.session.Database
+	}
+	t := &schema.Table{TableName: n, Kind: schema.Base, Engine: s.Engine}
+	if s.Engine == "" {
+		t.Engine = "InnoDB"
+	}
+	if n.Database == "" || strings.EqualFold(n.Database, schema.InformationSchema) || t.Reaches() {
+		a.refuse(refuseDefine)
+		return
+	}
+	for _, c := range s.Columns {
+		if c.Generated != nil && !a.ownColumns(c.Generated) {
+			a.refuse(refuseDefine)
+		}
+		t.Columns = append(t.Columns, schema.TableColumn{Name: c.Name, Type: c.Type, Nullable: c.Nullable})
+	}
+	if s.Query != nil {
+		for _, c := range a.query(s.Query, nil) {
+			if len(c.labels) > 0 {
+				a.refuse(refuseSink)
+			}
+			if c.name == "" {
+				a.refuse(refuseForm) // not known what the server calls it
+			}
+			if t.Column(c.name) == nil {
+				t.Columns = append(t.Columns, schema.TableColumn{Name: c.name, Nullable: true})
+			}
+		}
+	}
+	if s.Temporary {
+		t.Kind = schema.Temporary
+		v.Temporary = t
+	}
+	if there := a.catalog.Table(n); s.IfNotExists && there != nil && (s.Query != nil || s.Temporary) {
+		a.refuse(refuseDefine)
+	}
+	v.Writes = append(v.Writes, n)
+}
+
+// ownColumns reports whether an expression has nothing but functions of columns
+// without tables.
+func (a *analysis) ownColumns(e sqlast.Expr) bool {
+	switch e := e.(type) {
+	case *sqlast.Column:
+		return e.Table == ""
+	case *sqlast.Constant:
+		return true
+	case *sqlast.Call:
+		if !e.Operator {
+			a.function(e)
+		}
+		for _, arg := range e.Args {
+			if !a.ownColumns(arg) {
+				return false
+			}
+		}
+		return e.Over == nil && e.Order == nil
+	}
+	return false
+}
+
+// drop judges DROP TEMPORARY TABLE.
+func (a *analysis) drop(s *sqlast.DropTable, v *Verdict) {
+	if len(s.Tables) != 1 {
+		a.refuse(refuseForm)
+		return
+	}
+	n := schema.TableName{Database: s.Tables[0].Database, Table: s.Tables[0].Table}
+	if n.Database == "" {
+		n.Database = a.session.Database
+	}
+	v.Dropped = &n
+	v.Writes = append(v.Writes, n)
+}
