@@ -155,7 +155,7 @@ func (l *login) bounded(ctx context.Context, f func(context.Context) error) erro
 		if err := c.nc.SetDeadline(time.Time{}); err != nil {
 			return err
 		}
-		c.idle = false
+		c.idle, c.rd.limit, c.wd.limit = false, 0, 0
 	}
 	stop := context.AfterFunc(ctx, func() {
 		raw[0].SetReadDeadline(time.Unix(1, 0))

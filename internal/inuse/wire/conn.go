@@ -26,7 +26,8 @@ type Limits struct {
 	Packet int
 	// Read bounds every wait for a peer that is to send, Write every wait
 	// for a peer that is to take. Default 0: no limit. A backend at work on
-	// a long statement is such a wait.
+	// a long statement is such a wait. The bounds are kept but for a
+	// sixteenth: a wait can end that much earlier.
 	Read, Write time.Duration
 	// Buffer is the size, in bytes, of the read buffer. Default 16 KiB. The
 	// write buffer of 16 KiB exists only while something is in it.
@@ -63,6 +64,7 @@ type Conn struct {
 	peer   *Conn     // flushed before a wait
 	seq    byte      // of the next fragment, in either direction
 	idle   bool      // a deadline of ReadCommand stands
+	rd, wd bound     // deadlines that stand
 	client bool      // we play the client on this connection
 
 	buf  []byte // read buffer; buf[r:w] is unread
@@ -106,10 +108,16 @@ func (c *Conn) Close() error { return c.nc.Close() }
 
 // SetReadDeadline bounds reads by a point in time, until the next wait that
 // Limits.Read bounds or a ReadCommand; the zero time means none.
-func (c *Conn) SetReadDeadline(t time.Time) error { return c.nc.SetReadDeadline(t) }
+func (c *Conn) SetReadDeadline(t time.Time) error {
+	c.rd.foreign.Store(true)
+	return c.nc.SetReadDeadline(t)
+}
 
 // SetWriteDeadline is SetReadDeadline for writes.
-func (c *Conn) SetWriteDeadline(t time.Time) error { return c.nc.SetWriteDeadline(t) }
+func (c *Conn) SetWriteDeadline(t time.Time) error {
+	c.wd.foreign.Store(true)
+	return c.nc.SetWriteDeadline(t)
+}
 
 // Buffered is the number of received bytes not yet read.
 func (c *Conn) Buffered() int { return c.w - c.r }

@@ -212,11 +212,10 @@ func (c *Conn) fill() error {
 
 // waitUpTo bounds the next reads by d from now; 0 unbinds them.
 func (c *Conn) waitUpTo(d time.Duration) error {
-	var t time.Time
-	if d > 0 {
-		t = time.Now().Add(d)
+	if t, set := c.rd.renew(d); set {
+		return c.nc.SetReadDeadline(t)
 	}
-	return c.nc.SetReadDeadline(t)
+	return nil
 }
 
 func (c *Conn) beforeWait() error {

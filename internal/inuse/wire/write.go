@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 )
 
 const outSize = 16 << 10
@@ -97,7 +96,9 @@ func (c *Conn) send(p []byte) error {
 		return c.werr
 	}
 	if c.lim.Write > 0 {
-		c.werr = c.nc.SetWriteDeadline(time.Now().Add(c.lim.Write))
+		if t, set := c.wd.renew(c.lim.Write); set {
+			c.werr = c.nc.SetWriteDeadline(t)
+		}
 	}
 	if c.werr == nil {
 		_, c.werr = c.nc.Write(p)
