@@ -59,9 +59,12 @@ func benchListing() (*listing, error) {
 		l.Studies = append(l.Studies, listed{Name: name, About: d.Title})
 	}
 	l.Engines = append(l.Engines, listed{Name: "sqlite", About: "in this program"})
-	for _, name := range target.Engines() {
+	for _, name := range append(target.Engines(), target.Galera) {
 		e := listed{Name: name, About: "for bench tpcc, bench sysbench and lab"}
-		if engineVariants[name] != nil {
+		switch {
+		case name == target.Galera:
+			e.About = "MariaDB in a cluster, for studies"
+		case engineVariants[name] != nil:
 			e.About = "for studies, bench tpcc, bench sysbench and lab"
 		}
 		if found, err := target.Find(name, ""); err != nil {

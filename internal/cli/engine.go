@@ -24,6 +24,7 @@ var engineVariants = map[string]map[string]string{
 	"sqlite":        sqliteVariants,
 	target.MariaDB:  mariadb.variants,
 	target.Postgres: postgres.variants,
+	target.Galera:   galera.variants,
 }
 
 // knownEngine refuses an engine that studies do not run on.
@@ -74,6 +75,8 @@ func openEngine(ctx context.Context, d *study.Definition, dir string, columns *c
 		return openServerEngine(mariadb, dir, d.Settings, columns)
 	case target.Postgres:
 		return openServerEngine(postgres, dir, d.Settings, columns)
+	case target.Galera:
+		return openServerEngine(galera, dir, d.Settings, columns)
 	}
 	e, err := openEmbeddedEngine(ctx, dir, d.Settings)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 
 // mariadb is MariaDB, with what can stand before and below it.
 var mariadb = serverKind{
-	engine: target.MariaDB, title: "MariaDB", dialect: dsn.MySQL, nodes: 1,
+	engine: target.MariaDB, program: target.MariaDB, title: "MariaDB", dialect: dsn.MySQL, nodes: 1,
 	variants: map[string]string{
 		"plain":   "MariaDB as it is",
 		"tde":     "data, logs and temporary files on an encrypted volume (AES-256-XTS)",

@@ -10,19 +10,19 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// mountStop is how long a mount may take to write out what it holds.
-const mountStop = 30 * time.Second
+// mountStop is how long a mount may take to write out what it holds, and to be
+// left by who uses it.
+const mountStop = 2 * mountDetach
 
 // mount mounts the volume in dir's lowerDir on its volumeDir; without a cipher
 // it is what lies in volumeDir so far that shows through the mount.
 func (e *serverEngine) mount(ctx context.Context, dir string, cipher bool) (*child, error) {
 	lower, upper := filepath.Join(dir, lowerDir), filepath.Join(dir, volumeDir)
-	args := []string{"volume", "mount", lower, upper}
+	args := []string{"bench", "mount", lower, upper}
 	if cipher {
 		args = append(args, "--key", filepath.Join(e.dir, "keys.json"))
 	} else {
@@ -34,7 +34,6 @@ func (e *serverEngine) mount(ctx context.Context, dir string, cipher bool) (*chi
 	if err := os.MkdirAll(upper, 0o711); err != nil {
 		return nil, fmt.Errorf("mount volume: %w", err)
 	}
-	// Killed together with the server, it unmounts first.
 	return startChild(ctx, childSpec{
 		args: args, log: filepath.Join(dir, "mount.log"), ready: "mounted on ", death: syscall.SIGTERM, grace: mountStop,
 	})

@@ -7,7 +7,7 @@ import (
 
 // postgres is PostgreSQL. It has no encryption of its own.
 var postgres = serverKind{
-	engine: target.Postgres, title: "PostgreSQL", dialect: dsn.Postgres, nodes: 1,
+	engine: target.Postgres, program: target.Postgres, title: "PostgreSQL", dialect: dsn.Postgres, nodes: 1,
 	variants: map[string]string{
 		"plain": "PostgreSQL as it is",
 		"tde":   "the data directory on an encrypted volume (AES-256-XTS)",

@@ -28,7 +28,8 @@ const (
 
 // A serverKind is what kinds of servers differ in.
 type serverKind struct {
-	engine   string // of package target
+	engine   string // its name, of package target
+	program  string // the engine of each server
 	title    string
 	dialect  dsn.Dialect
 	nodes    int // servers an arm has; more than one replicate
@@ -92,6 +93,14 @@ const (
 // empty value leaves a setting out. Its data and temporary files are below
 // volumeDir, whatever that is.
 func (e *serverEngine) start(ctx context.Context, dir string, extra map[string]string) (*target.Server, error) {
+	cfg, err := e.config(dir, extra)
+	if err != nil {
+		return nil, err
+	}
+	return target.Start(ctx, cfg)
+}
+
+func (e *serverEngine) config(dir string, extra map[string]string) (target.Config, error) {
 	settings := maps.Clone(e.settings)
 	if settings == nil {
 		settings = map[string]string{}
@@ -100,24 +109,28 @@ func (e *serverEngine) start(ctx context.Context, dir string, extra map[string]s
 	maps.DeleteFunc(settings, func(_, value string) bool { return value == "" })
 	volume := filepath.Join(dir, volumeDir)
 	if err := os.MkdirAll(volume, 0o711); err != nil {
-		return nil, fmt.Errorf("create data directory: %w", err)
+		return target.Config{}, fmt.Errorf("create data directory: %w", err)
 	}
 	if err := os.Chmod(dir, 0o711); err != nil {
-		return nil, fmt.Errorf("create data directory: %w", err)
+		return target.Config{}, fmt.Errorf("create data directory: %w", err)
 	}
-	return target.Start(ctx, target.Config{
-		Engine: e.engine, Dir: dir, Database: studyDatabase, Settings: settings, TCP: true,
+	return target.Config{
+		Engine: e.program, Dir: dir, Database: studyDatabase, Settings: settings, TCP: true,
 		DataDir: filepath.Join(volume, "data"), TmpDir: filepath.Join(volume, "tmp"),
-	})
+	}, nil
 }
 
 // Dataset fills a new server under another name and renames its directory when
 // it is complete, so that an original is either whole or absent.
 func (e *serverEngine) Dataset(ctx context.Context, name string, fill func(context.Context, *sql.DB) error) error {
 	return e.make(name, func(dir string) error {
-		return e.with(ctx, dir, e.loading, func(s *target.Server, admin *sql.DB) error {
+		err := e.with(ctx, dir, e.loading, func(s *target.Server, admin *sql.DB) error {
 			return e.fill(ctx, s, admin, fill)
 		})
+		if err == nil && e.nodes > 1 {
+			err = e.found(ctx, dir)
+		}
+		return err
 	})
 }
 

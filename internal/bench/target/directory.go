@@ -87,7 +87,7 @@ func openDirectory(cfg Config, inst Install, eng engine) (_ *directory, err erro
 			return nil, err
 		}
 	}
-	if err := d.open(inst, eng); err != nil {
+	if err := d.open(inst, eng.needsOtherUser() || cfg.otherUser); err != nil {
 		if d.temp {
 			os.RemoveAll(d.root)
 		}
@@ -97,7 +97,7 @@ func openDirectory(cfg Config, inst Install, eng engine) (_ *directory, err erro
 	return d, nil
 }
 
-func (d *directory) open(inst Install, eng engine) error {
+func (d *directory) open(inst Install, otherUser bool) error {
 	if !d.temp {
 		if err := d.checkOurs(inst.Engine); err != nil {
 			return err
@@ -109,7 +109,7 @@ func (d *directory) open(inst Install, eng engine) error {
 	if st, err := readState(d.root); err == nil && st.process() != nil {
 		return fmt.Errorf("open %s: %w: server runs as process %d", d.root, ErrBusy, st.PID)
 	}
-	if eng.needsOtherUser() && os.Geteuid() == 0 {
+	if otherUser && os.Geteuid() == 0 {
 		var err error
 		if d.cred, err = unprivileged(); err != nil {
 			return err
@@ -216,6 +216,16 @@ func (d *directory) give(path string) error {
 		return fmt.Errorf("give to the server's user: %w", err)
 	}
 	return nil
+}
+
+// giveAll makes all of the data belong to the server's user.
+func (d *directory) giveAll() error {
+	return filepath.WalkDir(d.data, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return d.give(path)
+	})
 }
 
 // dataName is the data directory as the marker has it: by its path inside the

@@ -49,6 +49,10 @@ func (e *NotInstalledError) Hint() string {
 // packages use and in PATH; the newest version wins. It returns
 // ErrUnknownEngine or a *NotInstalledError.
 func Find(engineName, binDir string) (Install, error) {
+	if engineName == Galera {
+		in, _, _, err := findGalera(binDir)
+		return in, err
+	}
 	eng, ok := engines[engineName]
 	if !ok {
 		return Install{}, fmt.Errorf("find %q: %w (known: %s)", engineName, ErrUnknownEngine, strings.Join(Engines(), ", "))

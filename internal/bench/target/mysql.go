@@ -53,7 +53,7 @@ func (e mysqlEngine) stopSignal() syscall.Signal      { return syscall.SIGTERM }
 func (e mysqlEngine) deathSignal() syscall.Signal { return syscall.SIGKILL }
 
 func (e mysqlEngine) initialise(s *Server, data string) []tool {
-	common := append([]string{"--no-defaults", "--datadir=" + data, "--tmpdir=" + s.dir.tmp}, e.asUser()...)
+	common := append([]string{"--no-defaults", "--datadir=" + data, "--tmpdir=" + s.dir.tmp}, e.asUser(s)...)
 	sets := e.settings(s)
 	createDB := fmt.Sprintf("CREATE DATABASE %s CHARACTER SET %s COLLATE %s;\n",
 		s.cfg.Database, sets["character_set_server"], sets["collation_server"])
@@ -82,8 +82,8 @@ func (e mysqlEngine) dataOptions(s *Server) string {
 }
 
 // asUser is needed by root, who must say that it is meant.
-func (mysqlEngine) asUser() []string {
-	if os.Geteuid() == 0 {
+func (mysqlEngine) asUser(s *Server) []string {
+	if os.Geteuid() == 0 && s.dir.cred == nil {
 		return []string{"--user=root"}
 	}
 	return nil
@@ -110,7 +110,7 @@ func (e mysqlEngine) serve(s *Server) []string {
 	argv := []string{s.inst.Server, "--no-defaults",
 		"--datadir=" + s.dir.data, "--socket=" + s.Socket(),
 		"--pid-file=" + filepath.Join(s.dir.run, "pid")}
-	argv = append(argv, e.asUser()...)
+	argv = append(argv, e.asUser(s)...)
 	if s.addr == "" {
 		argv = append(argv, "--skip-networking")
 	} else {

@@ -78,6 +78,10 @@ type Config struct {
 	Detached bool
 	// Timeout bounds initialising and, separately, starting. 0: 60 s.
 	Timeout time.Duration
+
+	// otherUser makes root run the server as somebody else, as it does those
+	// that insist on it; the data are given to that user.
+	otherUser bool
 }
 
 // A Server is a running private server. Its methods are safe for concurrent use
@@ -135,6 +139,11 @@ func (s *Server) start(ctx context.Context) error {
 // initialise fills the data directory, from the template where it can.
 func (s *Server) initialise(ctx context.Context) error {
 	if s.dir.initialised() {
+		if s.cfg.otherUser {
+			if err := s.dir.giveAll(); err != nil {
+				return err
+			}
+		}
 		return s.dir.makeDirs()
 	}
 	if err := s.dir.mark(s.inst, s.cfg.Database, false); err != nil {

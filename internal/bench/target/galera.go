@@ -1,0 +1,208 @@
+package target
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// Galera is MariaDB in a cluster that replicates synchronously; see
+// StartCluster. Start does not know it.
+const Galera = "galera"
+
+// galeraProviders are where packages put the replication library.
+var galeraProviders = []string{"/usr/lib/galera/libgalera_smm.so", "/usr/lib64/galera-4/libgalera_smm.so", "/usr/lib/galera-4/libgalera_smm.so"}
+
+// findGalera looks for MariaDB and what a cluster needs beside it.
+func findGalera(binDir string) (in Install, provider, arbitrator string, err error) {
+	if in, err = Find(MariaDB, binDir); err != nil {
+		return in, "", "", err
+	}
+	missing := &NotInstalledError{Galera, "galera-4 galera-arbitrator-4", append([]string{"garbd in PATH"}, galeraProviders...)}
+	for _, p := range galeraProviders {
+		if exists(p) {
+			provider = p
+			break
+		}
+	}
+	if arbitrator, err = exec.LookPath("garbd"); err != nil || provider == "" {
+		return in, "", "", missing
+	}
+	in.Engine = Galera
+	return in, provider, arbitrator, nil
+}
+
+// A Cluster is several MariaDB servers, each with all of the data, and an
+// arbitrator that has a vote and no data. Its methods are those of a Server.
+type Cluster struct {
+	Nodes      []*Server
+	arbitrator *process
+}
+
+// clusterName is what the members of a cluster call it.
+const clusterName = "veildb"
+
+// StartCluster starts servers on equal data, one for each config, as a
+// cluster. Each config names a Dir and has TCP set. The data are those of an
+// ordinary server, if there is but one config; more than one need copies of
+// what a cluster of one node was shut down in order with, so that they agree on
+// their place in its history and none copies from another. It returns before
+// the nodes have found one another: ask them. Errors are those of Start;
+// nothing is left behind then but the directories.
+func StartCluster(ctx context.Context, nodes []Config) (_ *Cluster, err error) {
+	_, provider, arbitrator, err := findGalera("")
+	if err != nil {
+		return nil, fmt.Errorf("start cluster: %w", err)
+	}
+	c := &Cluster{}
+	defer func() {
+		if err != nil {
+			c.Kill()
+			err = errors.Join(err, c.Stop(context.WithoutCancel(ctx)))
+		}
+	}()
+	var members []string
+	for _, cfg := range nodes {
+		ports, err := freePorts(2)
+		if err != nil {
+			return nil, err
+		}
+		if err := cfg.replicate(provider, ports[0], ports[1], members); err != nil {
+			return nil, fmt.Errorf("start cluster: %w", err)
+		}
+		s, err := Start(ctx, cfg)
+		if err != nil {
+			return nil, err
+		}
+		c.Nodes = append(c.Nodes, s)
+		members = append(members, ports[0])
+	}
+	return c, c.arbitrate(arbitrator, members)
+}
+
+// replicate adds to cfg what a node needs to join members, or to found a
+// cluster if there are none. listen is its address for replication.
+func (cfg *Config) replicate(provider, listen, transfer string, members []string) error {
+	cfg.otherUser = true // as root, the transfer's own server would drop its rights and fail
+	position, err := clusterPosition(filepath.Join(cfg.DataDir, "grastate.dat"))
+	if err != nil {
+		return err
+	}
+	cfg.Settings = mergeSettings(cfg.Settings, map[string]string{
+		"wsrep_on":                 "ON",
+		"wsrep_provider":           provider,
+		"wsrep_cluster_name":       clusterName,
+		"wsrep_cluster_address":    "gcomm://" + strings.Join(members, ","),
+		"wsrep_node_address":       "127.0.0.1",
+		"wsrep_start_position":     position,
+		"wsrep_sst_method":         "rsync", // says that nothing is to be copied
+		"binlog_format":            "ROW",
+		"innodb_autoinc_lock_mode": "2",
+		"wsrep_provider_options": "gmcast.listen_addr=tcp://" + listen + ";ist.recv_addr=" + transfer +
+			";gcache.size=64M",
+	})
+	return nil
+}
+
+// clusterPosition reads a node's place in the history of its cluster,
+// UUID:NUMBER, which it wrote when it shut down; before there was a cluster that
+// is nowhere.
+func clusterPosition(path string) (string, error) {
+	const nowhere = "00000000-0000-0000-0000-000000000000:-1"
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nowhere, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	words := strings.Fields(string(b))
+	value := func(name string) string {
+		if i := slices.Index(words, name); i >= 0 && i+1 < len(words) {
+			return words[i+1]
+		}
+		return ""
+	}
+	if value("uuid:") == "" || value("seqno:") == "" {
+		return "", fmt.Errorf("read %s: no position", path)
+	}
+	return value("uuid:") + ":" + value("seqno:"), nil
+}
+
+// arbitrate starts the arbitrator.
+func (c *Cluster) arbitrate(program string, members []string) error {
+	ports, err := freePorts(1)
+	if err != nil {
+		return err
+	}
+	dir := c.Nodes[0].dir
+	log := filepath.Join(dir.root, "arbitrator.log")
+	cmd := exec.Command(program, "--address", "gcomm://"+strings.Join(members, ","), "--group", clusterName,
+		"--options", "gmcast.listen_addr=tcp://"+ports[0], "--log", log)
+	cmd.Dir, cmd.Env = dir.run, childEnv(dir)
+	if c.arbitrator, err = spawn(cmd, nil, deathSignal(syscall.SIGKILL), false); err != nil {
+		return fmt.Errorf("start arbitrator: %w", err)
+	}
+	return nil
+}
+
+// Addr is the address of the first node.
+func (c *Cluster) Addr() string { return c.Nodes[0].Addr() }
+
+// CPUSeconds is the processor time that all nodes and the arbitrator have used.
+func (c *Cluster) CPUSeconds() (float64, error) {
+	sum, err := TreeCPU(c.arbitrator.pid)
+	for _, s := range c.Nodes {
+		if err == nil {
+			var used float64
+			used, err = s.CPUSeconds()
+			sum += used
+		}
+	}
+	return sum, err
+}
+
+// Kill ends all of the cluster at once, as a power failure would.
+func (c *Cluster) Kill() {
+	if c.arbitrator != nil {
+		c.arbitrator.killTree()
+	}
+	for _, s := range c.Nodes {
+		s.Kill()
+	}
+}
+
+// Stop shuts the cluster down in order. The first node is the last to leave, so
+// that it may found the cluster anew.
+func (c *Cluster) Stop(ctx context.Context) error {
+	var errs []error
+	if c.arbitrator != nil {
+		errs = append(errs, c.arbitrator.stop(ctx, syscall.SIGTERM))
+	}
+	for _, s := range slices.Backward(c.Nodes) {
+		errs = append(errs, s.Stop(ctx))
+	}
+	return errors.Join(errs...)
+}
+
+// freePorts are n loopback addresses that nobody listens on.
+func freePorts(n int) ([]string, error) {
+	var out []string
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, fmt.Errorf("find free port: %w", err)
+		}
+		defer l.Close() // after all are chosen, so that no two are the same
+		out = append(out, l.Addr().String())
+	}
+	return out, nil
+}
