@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -90,6 +91,9 @@ func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driv
 
 // typed makes the sidecar's errors ours.
 func typed(err error) error {
+	if err == nil || err == io.EOF {
+		return err
+	}
 	var e *mysql.MySQLError
 	if errors.As(err, &e) && string(e.SQLState[:]) == sidecar.StateCell {
 		return fmt.Errorf("veilsql: %w: %w", ErrTampered, err)
