@@ -46,7 +46,7 @@ var tiers = map[string][][]string{
 	"internal/crypto": {{"secret", "sm"}, {"aesxts", "aead"}},
 	"internal/sql":    {{"schema", "token"}, {"sqlast"}, {"lineage"}},
 	"internal/keys":   {{"keyring"}, {"kms"}},
-	"internal/atrest": {{"volume", "fusefs/fuse"}, {"fusefs", "sqlvfs", "convert"}},
+	"internal/atrest": {{"volume", "fusefs/fuse"}, {"fusefs", "sqlvfs", "convert", "scan", "audit", "check", "rekey"}},
 	"internal/inuse":  {{"policy", "wire", "encdb", "cells"}, {"gate", "sidecar", "sqlend"}},
 	"internal/bench":  {{"hist", "stat", "result", "target", "dsn"}, {"run", "report", "summary"}, {"sysbench", "tpcc"}, {"study"}},
 }

@@ -7,8 +7,10 @@ import (
 	"io/fs"
 	"syscall"
 
+	"github.com/veildb/veildb/internal/atrest/audit"
 	"github.com/veildb/veildb/internal/atrest/convert"
 	"github.com/veildb/veildb/internal/atrest/fusefs/fuse"
+	"github.com/veildb/veildb/internal/atrest/scan"
 	"github.com/veildb/veildb/internal/atrest/sqlvfs"
 	"github.com/veildb/veildb/internal/atrest/volume"
 	"github.com/veildb/veildb/internal/bench/dsn"
@@ -104,6 +106,10 @@ var mappings = []mapping{
 	{volume.ErrNotEmpty, ExitUsage, "name a directory that is empty or does not exist"},
 	{volume.ErrBusy, ExitBusy, "unmount it, or wait for the other process; then run the same command again"},
 	{volume.ErrConverting, ExitUsage, "finish it with the command that began it: veildb volume convert --in DIR --out LOWER --key KEYFILE"},
+	{scan.ErrCanary, ExitUsage, "name a string of 6 to 16384 bytes"},
+	{audit.ErrManifest, ExitDamaged, "use a manifest that nobody changed, or write a new one"},
+	{audit.ErrOther, ExitUsage, "name the manifest of this volume"},
+	{audit.ErrUnsupported, ExitMissing, "use the version of veildb that wrote it, or a newer one"},
 	{convert.ErrInUse, ExitBusy, "stop the server, then run the same command again"},
 	{convert.ErrChanged, ExitBusy, "stop what changes it, then run the same command again; what is done is kept"},
 	{convert.ErrVerify, ExitDamaged, "the disk or the memory of this machine is failing; what was converted is not used"},

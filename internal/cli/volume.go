@@ -11,6 +11,7 @@ func newVolumeCommand(env *Env) *cobra.Command {
 	}
 	for _, c := range []func(*Env) *cobra.Command{
 		newVolumeInitCommand, newVolumeConvertCommand,
+		newVolumeScanCommand, newVolumeAuditCommand, newVolumeCheckCommand,
 		newVolumeMountCommand, newVolumeUmountCommand,
 	} {
 		cmd.AddCommand(c(env))

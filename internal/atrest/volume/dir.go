@@ -221,6 +221,42 @@ func ViewDir(path string, keys KeySource) (*Dir, error) {
 	return d, nil
 }
 
+// RestoreConfig puts the copy of the configuration of the volume directory path
+// in place of one that is damaged or missing, once the copy is authentic. It
+// takes the lock meanwhile. Errors are those of OpenDir.
+func RestoreConfig(path string, openKeys func() (KeySource, error)) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("restore configuration of %s: %w", path, err)
+		}
+	}()
+	private := filepath.Join(path, privateName)
+	data, err := os.ReadFile(filepath.Join(private, copyName))
+	if err != nil {
+		return err
+	}
+	lock, err := disk.Lock(filepath.Join(private, lockName))
+	if errors.Is(err, disk.ErrBusy) {
+		return fmt.Errorf("%w%s", ErrBusy, describeHolder(path))
+	}
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	keys, err := openKeys()
+	if err != nil {
+		return err
+	}
+	c, err := decodeConfig(data)
+	if err == nil {
+		err = c.verify(data, keys)
+	}
+	if err != nil {
+		return err
+	}
+	return disk.AtomicWrite(filepath.Join(private, configName), data, 0o600)
+}
+
 // newDir opens the tree of the volume directory path.
 func newDir(path string) (*Dir, error) {
 	fi, err := os.Stat(path)

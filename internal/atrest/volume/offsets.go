@@ -53,3 +53,10 @@ func ContentSize(lower int64) int64 { return decodedSize(lower - HeaderSize) }
 func unitOf(off int64) (unit uint64, index int) {
 	return uint64(off) / UnitSize, int(off%UnitSize) / BlockSize
 }
+
+// ValidLength reports whether a complete file of the format can have that many
+// bytes below. Others come from an interrupted extension, and are read as the
+// content that is complete.
+func ValidLength(lower int64) bool {
+	return lower >= HeaderSize && LowerSize(ContentSize(lower)) == lower
+}
