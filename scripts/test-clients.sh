@@ -100,6 +100,8 @@ say "fetching drivers"
 python=$w/python/bin/python
 [ -x "$python" ] || bounded 60 python3 -m venv "$w/python"
 bounded 180 "$w/python/bin/pip" install -q --disable-pip-version-check -r "$here/python/requirements.txt"
+# The C extension of later versions wants a newer OpenSSL than most systems have.
+[ -d "$w/python-c" ] || bounded 180 "$w/python/bin/pip" install -q --disable-pip-version-check --target "$w/python-c" -r "$here/python/requirements-c.txt"
 mkdir -p "$w/node"
 cp "$here/node/client.js" "$here/node/package.json" "$w/node"
 bounded 180 npm install --silent --no-fund --no-audit --prefix "$w/node" >"$out/npm.log" 2>&1
@@ -147,12 +149,10 @@ jdbc() { # jdbc DRIVERS SCHEME OPTIONS [CLASS]
 }
 client_mariadb_j() { jdbc java jdbc:mariadb: ""; }
 client_mysql_j() { jdbc java jdbc:mysql: ""; }
-client_mysql_j_charset() { jdbc java jdbc:mysql: "?characterSetResults=UTF-8"; }
 client_encjdbc() { jdbc encjdbc jdbc:mysql:encdb: "" com.aliyun.encdb.mysql.jdbc.EncDriver; }
-client_encjdbc_charset() { jdbc encjdbc jdbc:mysql:encdb: "?characterSetResults=UTF-8" com.aliyun.encdb.mysql.jdbc.EncDriver; }
 client_encdbgo() { bounded 90 "$w/encdbgo"; }
 client_pymysql() { bounded 90 "$python" "$here/python/client.py" pymysql; }
-client_connector() { bounded 90 "$python" "$here/python/client.py" connector; }
+client_connector() { PYTHONPATH=$w/python-c bounded 90 "$python" "$here/python/client.py" connector; }
 client_connector_pure() { bounded 90 "$python" "$here/python/client.py" connector-pure; }
 client_mysql2() { bounded 90 node "$w/node/client.js"; }
 
@@ -252,19 +252,13 @@ run go own "$gate_port" app "$w/tls.pem" "$w/mek"
 row "veilsql | this one | text prepared | | | | | $(cell go go.server own same "text prepared")"
 check mariadb_j "MariaDB Connector/J" "$(version mariadb-java-client java)" "text prepared"
 check mysql_j "MySQL Connector/J" "$(version mysql-connector-j java)" "text prepared"
-check mysql_j_charset "MySQL Connector/J, \`characterSetResults=UTF-8\`" "$(version mysql-connector-j java)" "text prepared"
-pip_version() { sed -n "s/^$1==//p" "$here/python/requirements.txt"; }
-check pymysql PyMySQL "$(pip_version PyMySQL)" text
-if "$python" -c "import mysql.connector, _mysql_connector" 2>"$out/connector.import"; then
-	check connector "mysql-connector-python, C" "$(pip_version mysql-connector-python)" "text prepared"
-else
-	row "mysql-connector-python, C | | | not run: $(tail -n 1 "$out/connector.import" | sed 's/ (required by .*//; s/: [^ ]*libssl/: libssl/') | | | |"
-fi
-check connector_pure "mysql-connector-python, pure" "$(pip_version mysql-connector-python)" "text prepared"
+pip_version() { sed -n "s/^$2==//p" "$here/python/requirements$1.txt"; }
+check pymysql PyMySQL "$(pip_version "" PyMySQL)" text
+check connector "mysql-connector-python, C" "$(pip_version -c mysql-connector-python)" text
+check connector_pure "mysql-connector-python, pure" "$(pip_version "" mysql-connector-python)" "text prepared"
 check mysql2 "mysql2 (Node)" "$(sed -n 's/.*"mysql2": "\(.*\)".*/\1/p' "$here/node/package.json")" "text prepared"
 if [ -d "$w/encjdbc" ]; then
 	reveals encjdbc "EncJDBC (vendor's)" "$(version aliyun-encdb-mysql-jdbc encjdbc)" mysql_j
-	reveals encjdbc_charset "EncJDBC, \`characterSetResults=UTF-8\`" "$(version aliyun-encdb-mysql-jdbc encjdbc)" mysql_j
 else
 	row "EncJDBC (vendor's) | | | | | | | not run: its artifact cannot be had"
 fi

@@ -42,7 +42,7 @@ func (o *backendOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArrayVar(&o.backends, "backend", nil, "`DSN` of the server with the gate's own account, such as mysql://veil@127.0.0.1:3306/")
 	f.StringVar(&o.passwordFile, "password-file", "", "`FILE` whose first line is the password of that account")
-	f.StringVar(&o.tls, "backend-tls", "off", "TLS to the server: off, verify or skip-verify")
+	f.StringVar(&o.tls, "backend-tls", "off", "TLS to the server: off, verify-full, verify-ca (not its name) or skip-verify")
 	f.StringVar(&o.ca, "backend-ca", "", "verify the server's certificate with the authorities in `FILE`")
 }
 
@@ -92,23 +92,21 @@ func (o *backendOptions) open(op string) (out []*gate.Backend, err error) {
 	return out, nil
 }
 
-// rulesFor reads rules for the server of a backend.
-func rulesFor(path string) (*policy.Set, error) {
-	if path == "" {
-		return nil, usagef("read rules", "name the file with --rules", "no --rules given")
-	}
-	return (&nameFlag{setting: 1}).readRules(path)
-}
-
 func newGateCheckCommand(env *Env) *cobra.Command {
 	var o backendOptions
 	var rules string
+	var grants bool
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Tell whether rules and server fit each other",
 		Long: `Tell whether rules and server fit each other: whether the tables and columns the
-rules spell out exist, which views and tables are protected because of others, and
-whether the gate's account sees all it must.
+rules spell out exist, which views and tables are protected because of others,
+whether the gate's account sees all it must, whether accounts with restrictions
+hold privileges they must not have, and whether they can log in around the gate.
+Run it where the gate runs: the server tells from which address it comes.
+
+With --grants it prints statements that mend the privileges, to be read by an
+administrator and run with the server's own client; nothing is changed.
 
 Exit codes: 0 they do; 3 they do not.`,
 		Args: cobra.NoArgs,
@@ -117,15 +115,19 @@ Exit codes: 0 they do; 3 they do not.`,
 			if err != nil {
 				return err
 			}
-			set, err := rulesFor(rules)
+			set, err := rulesFor(cmd.Context(), "check gate", rules, backends)
 			if err != nil {
 				return err
+			}
+			if grants {
+				return printGrants(cmd.Context(), env, backends[0], set)
 			}
 			return checkGate(cmd.Context(), env, backends, set)
 		},
 	}
 	o.addFlags(cmd)
-	cmd.Flags().StringVar(&rules, "rules", "", "`FILE` of the rules")
+	cmd.Flags().StringVar(&rules, "rules", "", rulesUsage)
+	cmd.Flags().BoolVar(&grants, "grants", false, "print statements that give accounts the privileges they need and no more")
 	return cmd
 }
 
@@ -144,11 +146,18 @@ func checkGate(ctx context.Context, env *Env, backends []*gate.Backend, set *pol
 			return gateError("check gate", err)
 		}
 		cat, err := gate.ReadCatalog(c)
+		var accounts *gate.Accounts
+		if err == nil && cat.Blind == "" {
+			accounts, err = gate.ReadAccounts(c, set)
+		}
 		c.Close()
 		if err != nil {
 			return fmt.Errorf("check gate: %w", err)
 		}
 		check := gateCheck{b.Address, cat.Server.Text, gate.Check(cat, set)}
+		if accounts != nil {
+			check.Findings = append(check.Findings, accounts.Check()...)
+		}
 		for _, f := range check.Findings {
 			if f.Bad {
 				bad++
@@ -167,6 +176,21 @@ func checkGate(ctx context.Context, env *Env, backends []*gate.Backend, set *pol
 		return &Error{Code: ExitCheck, Op: "check gate", Err: fmt.Errorf("%d findings mean that something is not protected as the rules say, or cannot be used", bad), Hint: "mend the rules or the grants, and check again"}
 	}
 	return nil
+}
+
+// printGrants prints the statements of --grants.
+func printGrants(ctx context.Context, env *Env, b *gate.Backend, set *policy.Set) error {
+	const op = "check gate"
+	c, err := b.Connect(ctx)
+	if err != nil {
+		return gateError(op, err)
+	}
+	defer c.Close()
+	accounts, err := gate.ReadAccounts(c, set)
+	if err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	return accounts.WriteGrants(env.Stdout)
 }
 
 func printGateChecks(env *Env, checks []gateCheck) {
@@ -201,7 +225,7 @@ statement is prepared on the server, with the gate's own account, and not run.`,
 			if err != nil {
 				return err
 			}
-			set, err := rulesFor(rules)
+			set, err := rulesFor(cmd.Context(), "explain statement", rules, backends)
 			if err != nil {
 				return err
 			}
@@ -222,7 +246,7 @@ statement is prepared on the server, with the gate's own account, and not run.`,
 	}
 	o.addFlags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&rules, "rules", "", "`FILE` of the rules")
+	f.StringVar(&rules, "rules", "", rulesUsage)
 	f.StringVar(&account, "account", "", "`USER@HOST` of the account, HOST being the address it comes from")
 	f.StringVar(&statement, "statement", "", "the `SQL`")
 	f.StringVar(&database, "database", "", "the session's `DATABASE` (default: that of the first --backend)")

@@ -5,14 +5,11 @@ import (
 	"crypto/ed25519"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"net"
-	"net/http"
 	"os"
 	"os/signal"
 	"strings"
@@ -32,12 +29,13 @@ import (
 // gateOptions are the options of veildb gate serve.
 type gateOptions struct {
 	backendOptions
-	listen, rules, registry, key string
-	cert, certKey                string
-	requireTLS, clearKeys        bool
-	audit, metrics               string
-	grace, interval              time.Duration
-	cfg                          gate.Config
+	listen, handover      string
+	rules, registry, key  string
+	cert, certKey         string
+	requireTLS, clearKeys bool
+	audit, metrics        string
+	grace, interval       time.Duration
+	cfg                   gate.Config
 }
 
 func newGateServeCommand(env *Env) *cobra.Command {
@@ -52,8 +50,11 @@ The gate's own account reads the servers' catalogs and needs
   GRANT SELECT, SHOW VIEW, TRIGGER ON *.* TO veil@…
 
 Master keys that clients hand over are compared with a registry; accounts that
-the rules name under registrars can bring new ones. Rules are read again when
-their file changes, and on SIGHUP. SIGTERM lets transactions end.`,
+the rules name under registrars can bring new ones. Rules are a file, or a table
+that many gates share (see veildb rule publish); they are read again when they
+change, and on SIGHUP, which also opens the audit log anew. SIGTERM lets
+transactions end. With --handover, a gate started with the same options takes the
+place of the one that runs, and no connection is refused in between.`,
 		Example: `  veildb gate serve --listen 0.0.0.0:6033 --backend mysql://veil@127.0.0.1:3306/ --password-file veil.pw \
       --rules rules.yaml --tls-cert gate.pem --tls-key gate.key --audit audit.jsonl`,
 		Args: cobra.NoArgs,
@@ -62,56 +63,86 @@ their file changes, and on SIGHUP. SIGTERM lets transactions end.`,
 	o.addFlags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.listen, "listen", "127.0.0.1:6033", "take connections at `ADDR`: HOST:PORT or unix:PATH")
-	f.StringVar(&o.rules, "rules", "", "`FILE` of the rules")
-	f.StringVar(&o.registry, "registry", "", "`FILE` that remembers master keys, not the keys themselves (default: the rules' with .meks)")
+	f.StringVar(&o.handover, "handover", "", "unix socket at `PATH`: take over from the gate there, and hand over to the next")
+	f.StringVar(&o.rules, "rules", "", rulesUsage)
+	f.StringVar(&o.registry, "registry", "", "`FILE` that remembers master keys, not the keys themselves (default: the rules' file with .meks)")
 	f.StringVar(&o.key, "key", "", "`KEYFILE` that gives the gate an identity clients can pin")
 	f.StringVar(&o.cert, "tls-cert", "", "certificate `FILE`; offers clients TLS")
 	f.StringVar(&o.certKey, "tls-key", "", "private key `FILE` for it")
 	f.BoolVar(&o.requireTLS, "require-tls", false, "refuse clients without TLS")
 	f.BoolVar(&o.clearKeys, "allow-clear-keys", false, "let master keys come over connections without TLS")
 	f.StringVar(&o.audit, "audit", "", "append a JSON line for each login, refusal and result with ciphertext to `FILE` (default: standard error)")
-	f.StringVar(&o.metrics, "metrics", "", "serve Prometheus metrics at `ADDR`, path /metrics")
+	f.StringVar(&o.metrics, "metrics", "", "serve Prometheus metrics at `ADDR`, path /metrics, and /healthz")
 	f.IntVar(&o.cfg.MaxConns, "max-connections", 1024, "take at most `N` connections at once")
+	f.IntVar(&o.cfg.MaxPerAccount, "max-per-account", 0, "take at most `N` connections of one user (0: no limit of their own)")
+	f.IntVar(&o.cfg.MaxPerHost, "max-per-host", 0, "take at most `N` connections from one address (0: no limit of their own)")
 	f.IntVar(&o.cfg.MaxStatement, "max-statement", 64<<20, "longest statement, in `BYTES`")
 	f.DurationVar(&o.cfg.Idle, "idle-timeout", 8*time.Hour, "end connections without a command for so long")
+	f.DurationVar(&o.cfg.LoginTimeout, "login-timeout", 10*time.Second, "end connections that have not logged in after so long")
+	f.DurationVar(&o.cfg.Stall, "stall-timeout", time.Minute, "end connections that do not go on sending or taking for so long")
 	f.DurationVar(&o.grace, "grace", 30*time.Second, "when stopped, wait so long for transactions to end")
 	f.DurationVar(&o.interval, "rules-interval", 2*time.Second, "look for changed rules so often")
 	return cmd
 }
 
-// run serves until ctx is done.
+// run serves until ctx is done or a successor takes over.
 func (o *gateOptions) run(ctx context.Context, env *Env) error {
-	if err := o.configure(ctx, env); err != nil {
+	log := slog.New(slog.NewTextHandler(env.Stderr, nil))
+	if err := o.configure(ctx, env, log); err != nil {
 		return err
 	}
-	audit, err := o.auditLog(env)
+	audit, err := openAudit(o.audit, env.Stderr)
 	if err != nil {
 		return err
 	}
 	defer audit.close()
 	o.cfg.Audit = audit.write
-	log := slog.New(slog.NewTextHandler(env.Stderr, nil))
 	srv := gate.New(o.cfg)
-	ln, err := gateListener(o.listen)
+	ln, before, err := o.gateListeners()
 	if err != nil {
 		return &Error{Code: ExitMissing, Op: "start gate", Err: err, Hint: "is another program listening there?"}
 	}
 	var wg sync.WaitGroup
 	defer wg.Wait()
-	bg, stop := context.WithCancel(ctx)
+	// What runs beside goes on while sessions end.
+	bg, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	for _, b := range o.cfg.Backends {
 		wg.Go(func() { b.Run(bg) })
 	}
-	wg.Go(func() { o.watchRules(bg, log) })
+	hup := make(chan os.Signal, 1)
+	signal.Notify(hup, syscall.SIGHUP)
+	defer signal.Stop(hup)
+	wg.Go(func() { o.onHangup(bg, hup, log, audit) })
+	wg.Go(func() { o.cfg.Rules.Watch(bg, o.interval, rulesReport(log)) })
+	accepting, leave := context.WithCancel(ctx)
+	defer leave()
+	if err := before.release(); err != nil {
+		ln.Close()
+		return &Error{Code: ExitMissing, Op: "start gate", Err: err, Hint: "see the log of the gate that runs"}
+	}
+	listening, closeMetrics := context.WithCancel(bg)
+	defer closeMetrics()
 	if o.metrics != "" {
-		if err := serveMetrics(bg, &wg, o.metrics, srv); err != nil {
+		if err := serveMetrics(listening, &wg, o.metrics, srv, audit); err != nil {
 			ln.Close()
 			return &Error{Code: ExitMissing, Op: "start gate", Err: err, Hint: "give --metrics another address"}
 		}
 	}
+	var next *handover
+	if o.handover != "" {
+		if next, err = offerHandover(o.handover, ln, leave); err != nil {
+			ln.Close()
+			return &Error{Code: ExitMissing, Op: "start gate", Err: err, Hint: "give --handover a path where a socket can be made"}
+		}
+	}
 	fmt.Fprintf(env.Stdout, "listening on %s\n", ln.Addr())
-	err = srv.Serve(ctx, ln)
+	err = srv.Serve(accepting, ln)
+	if ctx.Err() == nil {
+		log.Info("another gate takes over")
+		closeMetrics()
+	}
+	next.done()
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), o.grace)
 	defer cancel()
 	srv.Shutdown(end)
@@ -123,7 +154,7 @@ func (o *gateOptions) run(ctx context.Context, env *Env) error {
 
 // configure turns the options into o.cfg and checks that the backends can be
 // used.
-func (o *gateOptions) configure(ctx context.Context, env *Env) (err error) {
+func (o *gateOptions) configure(ctx context.Context, env *Env, log *slog.Logger) (err error) {
 	const op = "start gate"
 	if err := harden(); err != nil {
 		return fmt.Errorf("start gate: %w", err)
@@ -136,12 +167,16 @@ func (o *gateOptions) configure(ctx context.Context, env *Env) (err error) {
 			return usagef(op, "name the server by HOST:PORT", "over a socket the server would take the gate's operating system user for that of its clients")
 		}
 	}
-	if _, err := rulesFor(o.rules); err != nil {
+	source, err := rulesSource(op, o.rules, o.cfg.Backends)
+	if err != nil {
 		return err
 	}
-	o.cfg.Rules, err = policy.NewStore(ctx, &policy.File{Path: o.rules, Replace: disk.AtomicWrite}, schema.IgnoreCase)
+	registry, err := o.openRegistry(op)
 	if err != nil {
-		return fmt.Errorf("start gate: %w", err)
+		return err
+	}
+	if o.cfg.Rules, err = policy.NewStore(ctx, source, schema.IgnoreCase); err != nil {
+		return rulesError(op, err)
 	}
 	if o.cfg.ClientTLS, err = o.serverTLS(op); err != nil {
 		return err
@@ -152,10 +187,7 @@ func (o *gateOptions) configure(ctx context.Context, env *Env) (err error) {
 	o.cfg.EncDB = &encdb.Config{
 		AllowClear: o.clearKeys, Limiter: encdb.NewLimiter(10, time.Minute),
 		MayRegister: func(a encdb.Account) bool { return o.cfg.Rules.Current().MayRegister(a.User, a.Host) },
-		Rules:       storeRules{o.cfg.Rules},
-	}
-	if o.cfg.EncDB.Registry, err = o.openRegistry(); err != nil {
-		return err
+		Rules:       storeRules{o.cfg.Rules}, Registry: registry,
 	}
 	if o.key != "" {
 		if err := o.identify(ctx, env); err != nil {
@@ -163,10 +195,15 @@ func (o *gateOptions) configure(ctx context.Context, env *Env) (err error) {
 		}
 	}
 	for _, b := range o.cfg.Backends {
-		if _, err := b.Catalog(ctx); err != nil && !errors.Is(err, gate.ErrBlind) {
-			fmt.Fprintf(env.Stderr, "veildb: backend %s cannot be used yet: %v\n", b.Address, err)
-		} else if err != nil {
+		if _, err := b.Catalog(ctx); errors.Is(err, gate.ErrBlind) {
 			return &Error{Code: ExitMissing, Op: op, Err: err, Hint: "GRANT SELECT, SHOW VIEW, TRIGGER ON *.* to the account of --backend"}
+		}
+		b.Report = func(up bool, cause error) {
+			if up {
+				log.Info("backend can be used", "backend", b.Address)
+			} else {
+				log.Error("backend cannot be used", "backend", b.Address, "cause", cause)
+			}
 		}
 	}
 	return nil
@@ -184,9 +221,12 @@ func (s storeRules) Delete(from encdb.Account, name string) error {
 }
 
 // openRegistry opens the file that remembers master keys.
-func (o *gateOptions) openRegistry() (*encdb.Registry, error) {
+func (o *gateOptions) openRegistry(op string) (*encdb.Registry, error) {
 	path := o.registry
 	if path == "" {
+		if _, table := strings.CutPrefix(o.rules, rulesTable); table {
+			return nil, usagef(op, "name a file of this gate's own with --registry", "rules in a table, and no --registry given")
+		}
 		path = o.rules + ".meks"
 	}
 	state, err := os.ReadFile(path)
@@ -232,18 +272,9 @@ func (o *gateOptions) serverTLS(op string) (*tls.Config, error) {
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
 }
 
-// clientTLS is the configuration an option asks for: off, verify or skip-verify.
+// clientTLS is the configuration an option asks for.
 func clientTLS(op, flag, mode, ca, host string) (*tls.Config, error) {
 	cfg := &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}
-	switch mode {
-	case "off":
-		return nil, nil
-	case "skip-verify":
-		cfg.InsecureSkipVerify = true
-	case "verify":
-	default:
-		return nil, usagef(op, "want off, verify or skip-verify", "%s=%s", flag, mode)
-	}
 	if ca != "" {
 		pem, err := os.ReadFile(ca)
 		if err != nil {
@@ -253,7 +284,33 @@ func clientTLS(op, flag, mode, ca, host string) (*tls.Config, error) {
 			return nil, usagef(op, "name a file of certificates in PEM", "%s holds no certificate", ca)
 		}
 	}
+	switch mode {
+	case "off":
+		if ca != "" {
+			return nil, usagef(op, "add "+flag+" verify-full", "authorities for a connection without TLS")
+		}
+		return nil, nil
+	case "verify", "verify-full":
+	case "verify-ca":
+		// The chain is verified below, the name is not.
+		cfg.InsecureSkipVerify = true
+		cfg.VerifyConnection = func(s tls.ConnectionState) error { return verifyChain(s, cfg.RootCAs) }
+	case "skip-verify":
+		cfg.InsecureSkipVerify = true
+	default:
+		return nil, usagef(op, "want off, verify-full, verify-ca or skip-verify", "%s=%s", flag, mode)
+	}
 	return cfg, nil
+}
+
+// verifyChain verifies a server's certificate but for its name.
+func verifyChain(s tls.ConnectionState, roots *x509.CertPool) error {
+	opts := x509.VerifyOptions{Roots: roots, Intermediates: x509.NewCertPool()}
+	for _, c := range s.PeerCertificates[1:] {
+		opts.Intermediates.AddCert(c)
+	}
+	_, err := s.PeerCertificates[0].Verify(opts)
+	return err
 }
 
 // givenPassword is the password of a file or the environment.
@@ -272,83 +329,31 @@ func gateListener(addr string) (net.Listener, error) {
 	return net.Listen("tcp", addr)
 }
 
-// watchRules takes over changed rules until ctx ends.
-func (o *gateOptions) watchRules(ctx context.Context, log *slog.Logger) {
-	report := func(v *policy.Version, err error) {
+// rulesReport logs changes of the rules.
+func rulesReport(log *slog.Logger) func(*policy.Version, error) {
+	return func(v *policy.Version, err error) {
 		if err != nil {
 			log.Error("rules stay as they were", "version", v.Number, "cause", err)
 			return
 		}
 		log.Info("rules changed", "version", v.Number, "digest", v.Digest(), "rules", v.Len())
 	}
-	hup := make(chan os.Signal, 1)
-	signal.Notify(hup, syscall.SIGHUP)
-	defer signal.Stop(hup)
-	go func() {
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-hup:
-				if changed, err := o.cfg.Rules.Reload(ctx); err != nil || changed {
-					report(o.cfg.Rules.Current(), err)
-				}
+}
+
+// onHangup opens the audit log anew and reads the rules with each signal.
+func (o *gateOptions) onHangup(ctx context.Context, hup <-chan os.Signal, log *slog.Logger, audit *auditLog) {
+	report := rulesReport(log)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-hup:
+			if err := audit.reopen(); err != nil {
+				log.Error("the audit log stays as it was", "cause", err)
+			}
+			if changed, err := o.cfg.Rules.Reload(ctx); err != nil || changed {
+				report(o.cfg.Rules.Current(), err)
 			}
 		}
-	}()
-	o.cfg.Rules.Watch(ctx, o.interval, report)
-}
-
-// An auditLog writes events as lines of JSON.
-type auditLog struct {
-	mu  sync.Mutex
-	out io.Writer
-	own *os.File
-	err error
-}
-
-func (o *gateOptions) auditLog(env *Env) (*auditLog, error) {
-	a := &auditLog{out: env.Stderr}
-	if o.audit == "" {
-		return a, nil
 	}
-	f, err := os.OpenFile(o.audit, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return nil, usagef("open audit log", "name a file that can be written", "%w", err)
-	}
-	a.out, a.own = f, f
-	return a, nil
-}
-
-func (a *auditLog) write(e gate.Event) {
-	line, err := json.Marshal(e)
-	if err != nil {
-		return
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	_, a.err = a.out.Write(append(line, '\n'))
-}
-
-func (a *auditLog) close() {
-	if a.own != nil {
-		a.own.Close()
-	}
-}
-
-// serveMetrics answers Prometheus until ctx ends.
-func serveMetrics(ctx context.Context, wg *sync.WaitGroup, addr string, srv *gate.Server) error {
-	ln, err := net.Listen("tcp", addr)
-	if err != nil {
-		return err
-	}
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/plain; version=0.0.4")
-		srv.Stats().WriteMetrics(w)
-	})
-	h := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
-	wg.Go(func() { h.Serve(ln) })
-	context.AfterFunc(ctx, func() { h.Close() })
-	return nil
 }

@@ -46,7 +46,7 @@ pattern for the host, then the user alone, then a pattern for the user.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newRuleListCommand(env), newRuleCheckCommand(env), newRuleImportCommand(env))
+	cmd.AddCommand(newRuleListCommand(env), newRuleCheckCommand(env), newRuleImportCommand(env), newRulePublishCommand(env))
 	return cmd
 }
 

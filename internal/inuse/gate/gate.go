@@ -108,9 +108,9 @@ type Stats struct {
 
 // BackendStats are those of one backend.
 type BackendStats struct {
-	Address string
-	Up      bool
-	Open    int64 // sessions
+	Address string `json:"address"`
+	Up      bool   `json:"up"`
+	Open    int64  `json:"sessions"`
 }
 
 // counters are the Stats being counted.

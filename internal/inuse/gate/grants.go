@@ -90,12 +90,12 @@ func readGrants(c *wire.Conn, account string) (held []string, err error) {
 func roleQuery(show, role string) string {
 	name, host, found := strings.Cut(role, "\x00")
 	if !found {
-		return "SHOW GRANTS FOR `" + escapeName(name) + "`"
+		return "SHOW GRANTS FOR " + quoteName(name)
 	}
 	if !strings.Contains(show, " FOR ") {
 		show += " FOR CURRENT_USER()"
 	}
-	return show + " USING `" + escapeName(name) + "`@`" + escapeName(host) + "`"
+	return show + " USING " + quoteName(name) + "@" + quoteName(host)
 }
 
 // A grant is what a line of SHOW GRANTS says.
@@ -149,15 +149,20 @@ func parseGrant(line string) (g grant) {
 	if !t.IsSymbol(i+1, ".") {
 		return grant{held: []string{"a grant that cannot be read"}}
 	}
-	pattern := nameOf(&t, i)
+	pattern, object := nameOf(&t, i), "*"
+	if !t.IsSymbol(i+2, "*") {
+		object = quoteName(nameOf(&t, i+2))
+	}
 	for _, r := range reserved {
 		if len(privileges) > 0 && like(strings.ToLower(pattern), r) {
-			g.held = append(g.held, strings.Join(privileges, ", ")+" ON `"+escapeName(pattern)+"`")
+			g.held = append(g.held, strings.Join(privileges, ", ")+" ON "+quoteName(pattern)+"."+object)
 			break
 		}
 	}
 	return g
 }
+
+func quoteName(s string) string { return "`" + escapeName(s) + "`" }
 
 // grantedPrivileges reads the privileges of a grant and returns the token after
 // them.

@@ -7,6 +7,9 @@ import (
 
 // WriteMetrics writes the counters in the text format of Prometheus.
 func (s Stats) WriteMetrics(w io.Writer) {
+	head := func(name, kind, help string) {
+		fmt.Fprintf(w, "# HELP veildb_gate_%s %s\n# TYPE veildb_gate_%s %s\n", name, help, name, kind)
+	}
 	for _, m := range []struct {
 		name, kind, help string
 		value            int64
@@ -23,7 +26,38 @@ func (s Stats) WriteMetrics(w io.Writer) {
 		{"catalog_errors_total", "counter", "Times that failed.", s.CatalogErrors},
 		{"backend_failures_total", "counter", "Connections to a server that failed.", s.BackendFailures},
 		{"protocol_failures_total", "counter", "Sessions that ended in the midst of something.", s.ProtocolFailures},
+		{"draining", "gauge", "1 while the gate ends its sessions.", truth(s.Draining)},
+		{"rules_version", "gauge", "Version of the rules, from 1 at the start of this gate.", int64(s.RulesVersion)},
+		{"rules_trouble", "gauge", "1 while the rules are not as their source has them.", truth(s.RulesTrouble != nil)},
 	} {
-		fmt.Fprintf(w, "# HELP veildb_gate_%s %s\n# TYPE veildb_gate_%s %s\nveildb_gate_%s %d\n", m.name, m.help, m.name, m.kind, m.name, m.value)
+		head(m.name, m.kind, m.help)
+		fmt.Fprintf(w, "veildb_gate_%s %d\n", m.name, m.value)
 	}
+	head("rules_info", "gauge", "Digest of the rules.")
+	fmt.Fprintf(w, "veildb_gate_rules_info{digest=%q} 1\n", s.RulesDigest)
+	head("backend_up", "gauge", "1 while a server can be used.")
+	for _, b := range s.Backends {
+		fmt.Fprintf(w, "veildb_gate_backend_up{backend=%q} %d\n", b.Address, truth(b.Up))
+	}
+	head("backend_sessions", "gauge", "Sessions on a server.")
+	for _, b := range s.Backends {
+		fmt.Fprintf(w, "veildb_gate_backend_sessions{backend=%q} %d\n", b.Address, b.Open)
+	}
+}
+
+func truth(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Ready reports whether new connections can be served.
+func (s Stats) Ready() bool {
+	for _, b := range s.Backends {
+		if b.Up {
+			return !s.Draining
+		}
+	}
+	return false
 }

@@ -184,8 +184,7 @@ func (r *RulesTable) run(ctx context.Context, f func(*wire.Conn) error) error {
 			continue
 		}
 		defer c.Close()
-		err = f(c)
-		if n := code(err); n != 0 && n != codeNoTable && n != codeNoDatabase {
+		if err = f(c); code(err) != 0 {
 			return fmt.Errorf("%w: %w", ErrRulesTable, err)
 		}
 		return err

@@ -161,6 +161,18 @@ func (l *levels) level(c client) Level {
 	return level
 }
 
+// names reports whether an entry is of that user, from whatever host.
+func (l *levels) names(user string) bool {
+	for _, list := range l {
+		for _, a := range list {
+			if glob(a.user, user, '*', 0) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func anyAccount(list []account, c client) bool {
 	for _, a := range list {
 		if a.rank(c) != rankNone {

@@ -165,6 +165,20 @@ func (s *Set) MayRegister(user, host string) bool {
 	return anyAccount(s.registrars, newClient(user, host))
 }
 
+// Named reports whether some list of accounts has an entry of that user, from
+// whatever host. Others are blocked because nobody thought of them.
+func (s *Set) Named(user string) bool {
+	if s.levels.names(user) {
+		return true
+	}
+	for i := range s.rules {
+		if s.rules[i].levels.names(user) {
+			return true
+		}
+	}
+	return false
+}
+
 func matchAny(list []pattern, name string) bool {
 	for _, p := range list {
 		if p.match(name) {
