@@ -23,10 +23,14 @@ mkdir -p "$out"
 run=$(mktemp -d /tmp/veildb-pg.XXXXXX)
 chown postgres "$out" "$run"
 pid=""
+stop() { # the server, in order: $pid is only the shell that waits for it
+	[ -n "$pid" ] || return 0
+	kill -INT "$(head -n 1 "$place/postmaster.pid")" 2>/dev/null || true
+	wait "$pid" || true
+	pid=""
+}
 cleanup() {
-	if [ -n "$pid" ] && kill -INT "$pid" 2>/dev/null; then
-		wait "$pid" 2>/dev/null || true
-	fi
+	stop
 	rm -rf "$run"
 }
 trap cleanup EXIT
@@ -58,15 +62,15 @@ done
 : >"$out/summary"
 for schedule in "$@"; do
 	case $schedule in
-	regress) program=$pgxs/regress/pg_regress list=$suite/regress/parallel_schedule ;;
-	isolation) program=$pgxs/isolation/pg_isolation_regress list=$suite/isolation/isolation_schedule ;;
+	regress) db=regression program=$pgxs/regress/pg_regress list=$suite/regress/parallel_schedule ;;
+	isolation) db=isolation_regression program=$pgxs/isolation/pg_isolation_regress list=$suite/isolation/isolation_schedule ;;
 	esac
 	# Paths of the suite show in its output; both places must print the same.
 	work=$run/work
 	as mkdir "$work"
 	status=0
 	as "$program" --bindir="$client" --inputdir="$suite/$schedule" --outputdir="$work" --dlpath="$suite/lib" \
-		--host="$run" --user=postgres --dbname="${schedule}ion" --max-connections=8 --schedule="$list" >"$out/$schedule.log" 2>&1 || status=$?
+		--host="$run" --user=postgres --dbname=$db --max-connections=8 --schedule="$list" >"$out/$schedule.log" 2>&1 || status=$?
 	# pg_regress ends with 1 if a test failed, with 2 if it could not run.
 	if ! grep -Eq 'tests (passed|failed)' "$out/$schedule.log"; then
 		tail -n 5 "$out/$schedule.log" "$out/server.log" >&2
@@ -78,9 +82,7 @@ for schedule in "$@"; do
 	cp -r "$work/results" "$out/$schedule.results"
 	rm -rf "$work"
 done
-kill -INT $pid
-wait $pid || true
-pid=""
+stop
 as "$bin/pg_ctl" --version >"$out/version"
 # Pages are read back from below, with their checksums.
 if [ -x "$bin/pg_checksums" ]; then as "$bin/pg_checksums" -c -D "$place" >"$out/checksums" 2>&1; fi

@@ -9,6 +9,7 @@ package volumetest
 import (
 	"context"
 	"flag"
+	"fmt"
 	"os"
 	"testing"
 
@@ -29,6 +30,13 @@ const programEnv = "VEILDB_TEST_PROGRAM"
 func TestMain(m *testing.M) {
 	if os.Getenv(programEnv) != "" {
 		os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	}
+	if config := os.Getenv(recorderEnv); config != "" {
+		if err := serveRecorder(config); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
 	}
 	flag.Parse()
 	os.Exit(m.Run())

@@ -80,10 +80,16 @@ func (s *server) open() error {
 	return err
 }
 
+func (s *server) close() {
+	if s.db != nil {
+		s.db.Close()
+	}
+}
+
 // stop ends the server in order.
 func (s *server) stop(t testing.TB) {
 	t.Helper()
-	s.db.Close()
+	s.close()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if err := s.Stop(ctx); err != nil {
@@ -95,7 +101,7 @@ func (s *server) stop(t testing.TB) {
 // is its own recovery.
 func (s *server) recover(t testing.TB) {
 	t.Helper()
-	s.db.Close()
+	s.close()
 	if err := s.Restart(context.Background()); err != nil {
 		t.Fatalf("the server does not recover: %v", err)
 	}
