@@ -45,7 +45,7 @@ func realGate(t *testing.T, cfg *encdb.Config) (addr string) {
 	}
 	certs.once.Do(func() { certs.server, certs.client = sidecartest.TLS(t) })
 	b := &veilgate.Backend{Network: "tcp", Address: backend(t), User: sidecartest.User, Password: []byte(sidecartest.Password)}
-	srv := veilgate.New(veilgate.Config{Backends: []*veilgate.Backend{b}, Rules: store, EncDB: cfg, ClientTLS: certs.server})
+	srv := veilgate.New(veilgate.Config{Backends: []*veilgate.Backend{b}, Rules: store, EncDB: cfg, ClientTLS: certs.server, TrustGrants: true})
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
