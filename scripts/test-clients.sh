@@ -85,7 +85,7 @@ listening() { # listening PORT PID LOG
 }
 gate_port=$(free_port)
 nice "$w/veildb" gate serve --listen "127.0.0.1:$gate_port" --backend "mysql://veil@127.0.0.1:$db_port/" --password-file "$w/password" \
-	--rules "$w/rules.yaml" --tls-cert "$w/tls.pem" --tls-key "$w/tls.key" --audit "$out/audit.jsonl" >"$out/gate.log" 2>&1 &
+	--login-timeout 60s --rules "$w/rules.yaml" --tls-cert "$w/tls.pem" --tls-key "$w/tls.key" --audit "$out/audit.jsonl" >"$out/gate.log" 2>&1 &
 gate=$!
 listening "$gate_port" $gate "$out/gate.log"
 sidecar_port=$(free_port)
