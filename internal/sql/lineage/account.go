@@ -35,6 +35,7 @@ type Account struct {
 type relation struct {
 	columns []column
 	touched Labels // of a view: what it is made of
+	implied Labels // of a view: what its conditions depend on, and the rules mind
 }
 
 // New makes an Account.
@@ -268,6 +269,10 @@ func (a *analysis) columns(t *schema.Table) []column {
 
 func (a *analysis) related(r *relation) []column {
 	a.note(r.touched)
+	a.preds = a.preds.Union(r.implied)
+	if a.view != nil {
+		a.implied = a.implied.Union(r.implied)
+	}
 	return r.columns
 }
 
@@ -307,15 +312,15 @@ func (x *Account) view(t *schema.Table, outer *viewing) *relation {
 		if unknown {
 			out[i].labels = Labels{Derived}
 		} else {
-			out[i].labels, out[i].base, out[i].node = cols[i].labels.Union(a.implied), cols[i].base, cols[i].node
+			out[i].labels, out[i].base, out[i].tells, out[i].node = cols[i].labels.Union(a.implied), cols[i].base, cols[i].tells, cols[i].node
 		}
 		out[i].labels = out[i].labels.Union(x.named(t, i))
 		out[i].node = a.join("view "+t.String(), nil, out[i].node)
 	}
 	if unknown {
-		return &relation{out, Labels{Derived}}
+		return &relation{out, Labels{Derived}, Labels{Derived}}
 	}
-	return &relation{out, a.touched}
+	return &relation{out, a.touched, a.implied}
 }
 
 func (a *analysis) viewed(t *schema.Table) []column {

@@ -28,7 +28,7 @@ func (a *analysis) from(t sqlast.TableRef, sc *scope, left *lefts) *rel {
 		a.use(useOther, v.labels) // how many rows come out depends on it
 		s := &source{name: t.Alias}
 		for _, c := range t.Columns {
-			col := column{name: c.Name, labels: v.labels, node: v.node}
+			col := column{name: c.Name, labels: v.labels, tells: true, node: v.node}
 			if c.Ordinal {
 				col.labels = a.minded(v.labels)
 			}
@@ -168,7 +168,7 @@ func (a *analysis) coalesce(j *sqlast.Join, l, r *rel) []starColumn {
 			a.note(both)
 			a.use(useJoin, both)
 		}
-		shared = append(shared, starColumn{&column{name: f.name, labels: both, node: a.join("joined column", f.node, s.node)}, nil})
+		shared = append(shared, starColumn{&column{name: f.name, labels: both, tells: f.tells || s.tells, node: a.join("joined column", f.node, s.node)}, nil})
 	}
 	for _, u := range j.Using {
 		n := 0

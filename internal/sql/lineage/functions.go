@@ -30,7 +30,7 @@ var functions = func() map[string]fnClass {
 }()
 
 const pureFunctions = `
-abs acos adddate addtime aes_decrypt aes_encrypt any_value ascii asin atan atan2 avg bin bit_and bit_count bit_length bit_or bit_xor
+abs acos add_months adddate addtime aes_decrypt aes_encrypt any_value ascii asin atan atan2 avg bin bit_and bit_count bit_length bit_or bit_xor
 cast ceil ceiling char char_func char_length character_length charset chr coalesce coercibility collation column_add column_check column_create
 column_exists column_get column_json column_list compress concat concat_operator_oracle concat_ws
 connection_id conv convert convert_tz cos cot count crc32 crc32c cume_dist curdate current_date current_role current_time current_timestamp

@@ -126,6 +126,26 @@ func (a *analysis) selection(q sqlast.Query, v *Verdict) {
 		return
 	}
 	a.outputs(cols, v)
+	if s, ok := q.(*sqlast.Select); ok {
+		misnamed(s, v)
+	}
+}
+
+// misnamed takes back the names of columns that show the same column of a query
+// or view under several: MariaDB may give all of them the last one's.
+func misnamed(q *sqlast.Select, v *Verdict) {
+	if len(q.Items) != len(v.Outputs) {
+		return
+	}
+	for i := range q.Items {
+		for j := range i {
+			x, ok := q.Items[i].Expr.(*sqlast.Column)
+			y, too := q.Items[j].Expr.(*sqlast.Column)
+			if ok && too && sameColumn(x.Name, y.Name) != no {
+				v.Outputs[i].Name, v.Outputs[j].Name = "", ""
+			}
+		}
+	}
 }
 
 // outputs makes columns the result.
@@ -136,6 +156,9 @@ func (a *analysis) outputs(cols []column, v *Verdict) {
 	}
 	for i, c := range cols {
 		v.Outputs[i] = Output{Name: c.name, Labels: c.labels}
+		if c.tells && len(a.minded(c.labels)) > 0 {
+			a.refuse(refuseNull)
+		}
 		if c.base != nil {
 			v.Outputs[i].Base = &c.base.Column
 		}

@@ -65,6 +65,13 @@ func (a *analysis) selects(q *sqlast.Select, sc *scope) []column {
 	a.windows = append(a.windows, q.Windows)
 	out := a.list(q.Items, from)
 	a.output = false
+	if q.Distinct {
+		for i := range out { // of columns, it shows how many values there are
+			if out[i].base == nil {
+				a.use(useOther, out[i].labels)
+			}
+		}
+	}
 	for _, w := range q.Windows {
 		a.use(useOther, a.windowParts(w, from))
 	}
@@ -94,7 +101,7 @@ func (a *analysis) list(items []sqlast.Item, from *scope) []column {
 		from.results = out // queries inside see the names before
 		v := a.value(it.Expr, from)
 		from.results = nil
-		c := column{name: it.Alias, labels: v.labels, base: v.base, node: v.node}
+		c := column{name: it.Alias, labels: v.labels, base: v.base, tells: v.tells, node: v.node}
 		if col, ok := it.Expr.(*sqlast.Column); ok && c.name == "" {
 			c.name = col.Name
 		}
@@ -170,6 +177,7 @@ func (a *analysis) setOp(q *sqlast.SetOp, sc *scope) []column {
 		for j := range cols {
 			out[j].labels = out[j].labels.Union(cols[j].labels)
 			out[j].base = nil
+			out[j].tells = out[j].tells || cols[j].tells
 			out[j].node = a.join("set operation", out[j].node, cols[j].node)
 		}
 	}
@@ -204,8 +212,8 @@ func (a *analysis) compareBranches(q *sqlast.SetOp, branches [][]column) {
 		mixed := false
 		for i, cols := range branches {
 			all = all.Union(cols[j].labels)
-			if len(cols[j].labels) == 0 && i < len(q.Branches) && !constantColumn(q.Branches[i].Query, j) {
-				mixed = true
+			if cols[j].base == nil || len(cols[j].labels) == 0 {
+				mixed = mixed || !constantColumn(q.Branches[i].Query, j)
 			}
 		}
 		switch {
@@ -232,9 +240,10 @@ func (a *analysis) rows(q *sqlast.Rows, sc *scope) []column {
 		for j, e := range row {
 			v := a.value(e, sc)
 			if i == 0 {
-				out = append(out, column{labels: v.labels, node: v.node})
+				out = append(out, column{labels: v.labels, tells: v.tells, node: v.node})
 			} else {
 				out[j].labels = out[j].labels.Union(v.labels)
+				out[j].tells = out[j].tells || v.tells
 				out[j].node = a.join("rows", out[j].node, v.node)
 			}
 		}
@@ -339,6 +348,9 @@ func (c *cte) learn(a *analysis, cols []column) (changed bool) {
 			c.columns[i].labels = c.columns[i].labels.Union(cols[i].labels)
 			c.columns[i].node = cols[i].node
 			changed = true
+		}
+		if cols[i].tells && !c.columns[i].tells {
+			c.columns[i].tells, changed = true, true
 		}
 		if c.columns[i].name != cols[i].name && c.columns[i].name == "" {
 			c.columns[i].name = cols[i].name

@@ -17,6 +17,7 @@ var (
 	refusePredicate  = refuse("predicate", "a condition, order or group may not use a protected column in this way")
 	refuseGuesses    = refuse("guesses", "too many constants are compared with protected columns")
 	refuseType       = refuse("predicate-type", "a protected text column must not be compared with a number")
+	refuseNull       = refuse("null", "whether a value in the result is NULL would depend on protected values")
 	refuseSink       = refuse("write-copy", "a protected value would be written where it is not protected")
 	refuseInto       = refuse("select-into", "a protected value must not go into a variable")
 	refuseView       = refuse("write-view", "writing through views is not allowed for accounts that get ciphertext")

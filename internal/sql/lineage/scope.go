@@ -11,7 +11,10 @@ type column struct {
 	labels Labels
 	base   *baseColumn // whose values it shows unchanged, nil for others
 	hidden bool        // not in *
-	node   *Node
+	// tells: whether a value is NULL depends on protected values, and not only on
+	// which of them are NULL. The client sees which values are NULL.
+	tells bool
+	node  *Node
 }
 
 // A baseColumn is a column of a table.
@@ -77,6 +80,7 @@ type found struct {
 	labels Labels
 	base   *baseColumn
 	src    *source // nil if there is not one
+	tells  bool    // see column
 	node   *Node
 }
 
@@ -87,7 +91,7 @@ func (a *analysis) lookup(c *sqlast.Column, sc *scope) found {
 	var also found // what it may mean besides
 	some := false
 	add := func(f found) {
-		also.labels, also.node, some = also.labels.Union(f.labels), f.node, true
+		also.labels, also.tells, also.node, some = also.labels.Union(f.labels), also.tells || f.tells, f.node, true
 	}
 	for s := sc; s != nil; s = s.outer {
 		sees := c.Table == "" && len(s.results) > 0 && (s != sc || s.direct)
@@ -104,13 +108,13 @@ func (a *analysis) lookup(c *sqlast.Column, sc *scope) found {
 			}
 			if n == 1 {
 				if some {
-					return found{labels: f.labels.Union(also.labels), node: f.node}
+					return found{labels: f.labels.Union(also.labels), tells: f.tells || also.tells, node: f.node}
 				}
 				return f
 			}
 			if s.rel.unnamed {
 				if l, ok := a.unnamed(c, s.rel); ok {
-					add(found{labels: l})
+					add(found{labels: l, tells: true})
 				}
 			}
 		}
@@ -132,7 +136,7 @@ func (a *analysis) lookupRel(c *sqlast.Column, r *rel) (f found, n int) {
 		switch sameColumn(col.name, c.Name) {
 		case yes:
 			n++
-			f = found{col.labels, col.base, src, col.node}
+			f = found{col.labels, col.base, src, col.tells, col.node}
 		case perhaps:
 			n += 2
 		}
@@ -189,9 +193,9 @@ func (a *analysis) lookupResults(name string, results []column) (f found, ok boo
 			continue
 		}
 		if !ok {
-			f = found{labels: r.labels, base: r.base, node: r.node}
+			f = found{labels: r.labels, base: r.base, tells: r.tells, node: r.node}
 		} else {
-			f = found{labels: f.labels.Union(r.labels), node: f.node}
+			f = found{labels: f.labels.Union(r.labels), tells: f.tells || r.tells, node: f.node}
 		}
 		ok = true
 	}

@@ -1,6 +1,7 @@
 package lineage
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/veildb/veildb/internal/sql/schema"
@@ -295,8 +296,6 @@ func (c chat) mode(i int) (int, bool) {
 var shows = forms(`
 SHOW DATABASES | SHOW SCHEMAS | SHOW DATABASES LIKE ' | SHOW TABLES | SHOW TABLES LIKE ' | SHOW FULL TABLES | SHOW FULL TABLES LIKE '
 SHOW TABLES FROM * | SHOW TABLES IN * | SHOW FULL TABLES FROM * | SHOW TABLES FROM * LIKE ' | SHOW FULL TABLES FROM * LIKE '
-SHOW VARIABLES LIKE ' | SHOW SESSION VARIABLES LIKE ' | SHOW GLOBAL VARIABLES LIKE '
-SHOW STATUS LIKE ' | SHOW SESSION STATUS LIKE ' | SHOW GLOBAL STATUS LIKE '
 SHOW COLLATION | SHOW COLLATION LIKE ' | SHOW CHARACTER SET | SHOW CHARSET | SHOW ENGINES | SHOW STORAGE ENGINES | SHOW PRIVILEGES
 `)
 
@@ -306,6 +305,22 @@ var describes = forms(`
 SHOW COLUMNS FROM | SHOW FULL COLUMNS FROM | SHOW FIELDS FROM | SHOW FULL FIELDS FROM | SHOW COLUMNS IN | SHOW FULL COLUMNS IN
 SHOW KEYS FROM | SHOW INDEX FROM | SHOW INDEXES FROM | SHOW KEYS IN | SHOW INDEX IN | SHOW CREATE TABLE | DESC | DESCRIBE
 `)
+
+// variables and statuses are the forms that are followed by a pattern of names.
+var variables = forms(`
+SHOW VARIABLES LIKE | SHOW SESSION VARIABLES LIKE | SHOW GLOBAL VARIABLES LIKE | SHOW LOCAL VARIABLES LIKE
+SHOW VARIABLES WHERE VARIABLE_NAME = | SHOW SESSION VARIABLES WHERE VARIABLE_NAME =
+`)
+
+var statuses = forms(`SHOW STATUS LIKE | SHOW SESSION STATUS LIKE | SHOW GLOBAL STATUS LIKE`)
+
+// telling are variables that hold what a statement before did.
+var telling = strings.Fields(`warning_count error_count last_insert_id identity insert_id rand_seed1 rand_seed2 timestamp in_transaction
+last_gtid default_master_connection pseudo_thread_id pseudo_slave_mode`)
+
+// plainStatuses begin the names of counters that do not tell what a session's
+// statements found.
+var plainStatuses = strings.Fields(`threads_ uptime connections ssl_ wsrep_ slave_ max_used_connections aborted_ open_ opened_`)
 
 // warnings are the forms that the gate answers itself, with nothing.
 var warnings = forms(`
@@ -317,6 +332,16 @@ func (c chat) shows() bool {
 	for _, f := range shows {
 		if c.matches(f) {
 			return true
+		}
+	}
+	for _, f := range variables {
+		if p, ok := c.pattern(f); ok {
+			return !slices.ContainsFunc(telling, func(name string) bool { return like(p, name) })
+		}
+	}
+	for _, f := range statuses {
+		if p, ok := c.pattern(f); ok {
+			return slices.ContainsFunc(plainStatuses, func(name string) bool { return strings.HasPrefix(p, name) })
 		}
 	}
 	for _, f := range warnings {
@@ -331,6 +356,41 @@ func (c chat) shows() bool {
 		}
 	}
 	return false
+}
+
+// pattern returns the string that follows the words of form and ends the
+// statement, folded and with its escapes of _ taken for plain ones.
+func (c chat) pattern(form []string) (string, bool) {
+	n := len(form)
+	if len(c.Tokens) != n+1 || c.Tokens[n].Kind != token.String {
+		return "", false
+	}
+	for i, w := range form {
+		if !c.IsWord(i, w) && !c.IsSymbol(i, w) {
+			return "", false
+		}
+	}
+	return strings.ReplaceAll(c.plain(n), `\`, ""), true
+}
+
+// like reports whether LIKE finds name with pattern.
+func like(pattern, name string) bool {
+	i, j, star, from := 0, 0, -1, 0
+	for j < len(name) {
+		switch {
+		case i < len(pattern) && pattern[i] == '%':
+			star, from = i, j
+			i++
+		case i < len(pattern) && (pattern[i] == '_' || pattern[i] == name[j]):
+			i, j = i+1, j+1
+		case star >= 0: // let the last % take one more
+			from++
+			i, j = star+1, from
+		default:
+			return false
+		}
+	}
+	return strings.Trim(pattern[i:], "%") == ""
 }
 
 // describes reports whether the statement is the words of form and a table that

@@ -9,6 +9,7 @@ import (
 type value struct {
 	labels Labels
 	base   *baseColumn // whose values it is, unchanged
+	tells  bool        // see column
 	node   *Node
 }
 
@@ -22,7 +23,7 @@ func (a *analysis) value(e sqlast.Expr, sc *scope) value {
 	case *sqlast.Column:
 		f := a.lookup(e, sc)
 		a.note(f.labels)
-		return value{f.labels, f.base, f.node}
+		return value{f.labels, f.base, f.tells, f.node}
 	case *sqlast.Constant:
 		return value{}
 	case *sqlast.Variable:
@@ -64,6 +65,7 @@ func (a *analysis) subquery(s *sqlast.Subquery, sc *scope) value {
 	if !s.Exists {
 		for i := range cols {
 			v.labels = v.labels.Union(cols[i].labels)
+			v.tells = v.tells || cols[i].tells
 			v.node = a.join("subquery", v.node, cols[i].node)
 		}
 	}
@@ -104,10 +106,16 @@ func (a *analysis) call(c *sqlast.Call, sc *scope) value {
 		return v
 	}
 	bare := len(c.Args) > 0
+	var few [4]value
+	args := few[:0]
 	for _, arg := range c.Args {
 		got := a.value(arg, sc)
 		bare = bare && got.base != nil
+		args = append(args, got)
 		add(got)
+	}
+	if len(v.labels) > 0 {
+		v.tells = a.tells(c, args)
 	}
 	switch {
 	case c.Name == "count" && (bare || c.Star), // how many are not NULL
@@ -126,6 +134,7 @@ func (a *analysis) call(c *sqlast.Call, sc *scope) value {
 		if l := a.window(c.Over, sc); len(l) > 0 {
 			a.use(useOther, l)
 			add(value{labels: l, node: a.leaf("window", l)})
+			v.tells = true
 		}
 	}
 	if len(v.labels) > 0 && a.effects > effects {

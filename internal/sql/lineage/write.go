@@ -39,9 +39,12 @@ func (a *analysis) written(t *schema.Table, v *Verdict, events ...string) {
 }
 
 // sink judges that a value goes to a column.
-func (a *analysis) sink(l Labels, to *column) {
+func (a *analysis) sink(l Labels, tells bool, to *column) {
 	if !l.Within(to.labels) {
 		a.refuse(refuseSink)
+	}
+	if tells && len(a.minded(l)) > 0 {
+		a.refuse(refuseNull)
 	}
 }
 
@@ -79,7 +82,8 @@ func (a *analysis) insert(s *sqlast.Insert, v *Verdict) {
 		}
 		for i, e := range row {
 			if _, ok := e.(*sqlast.Constant); !ok {
-				a.sink(a.value(e, sc).labels, to[i])
+				v := a.value(e, sc)
+				a.sink(v.labels, v.tells, to[i])
 			}
 		}
 	}
@@ -94,7 +98,7 @@ func (a *analysis) insert(s *sqlast.Insert, v *Verdict) {
 			return
 		}
 		for i := range cols {
-			a.sink(cols[i].labels, to[i])
+			a.sink(cols[i].labels, cols[i].tells, to[i])
 		}
 		also = a.selected(s)
 	}
@@ -159,7 +163,8 @@ func (a *analysis) assigned(c *sqlast.Column, sources []*source) *column {
 func (a *analysis) assign(list []sqlast.Assignment, sc *scope, sources []*source) (to []*column) {
 	for _, as := range list {
 		c := a.assigned(as.Column, sources)
-		a.sink(a.value(as.Expr, sc).labels, c)
+		v := a.value(as.Expr, sc)
+		a.sink(v.labels, v.tells, c)
 		to = append(to, c)
 	}
 	return to
@@ -282,6 +287,9 @@ func (a *analysis) create(s *sqlast.CreateTable, v *Verdict) {
 		}
 	}
 	if s.Temporary {
+		if s.Query != nil && s.Columns != nil {
+			a.refuse(refuseForm) // how the server orders the columns of both
+		}
 		t.Kind = schema.Temporary
 		v.Temporary = t
 	}

@@ -174,7 +174,9 @@ const (
 
 // A Call is a function or an operator with its operands. The names of operators
 // are "and", "or", "=", "<", "in", "is null", "not", "case" and so on, in lower
-// case; operands of "and" and "or" are flat.
+// case; operands of "and" and "or" are flat. The first operand of "case" is a
+// "row" of what is compared, the others are its results. "parse" is a cast that
+// can make NULL of a value.
 type Call struct {
 	Schema    string // before the name of a function, "" for none
 	Name      string // folded

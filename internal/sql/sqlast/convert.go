@@ -266,8 +266,8 @@ func (c *converter) from(n ast.ResultSetNode) TableRef {
 }
 
 func (c *converter) join(n *ast.Join) TableRef {
-	// The parser turns some right joins inside parentheses around.
-	if n.ExplicitParens && c.rightJoin && n.Right != nil {
+	// The parser makes left joins of some right joins inside parentheses.
+	if n.ExplicitParens && c.rightJoin && n.Tp == ast.LeftJoin {
 		c.fail("RIGHT JOIN in parentheses")
 	}
 	if n.Right == nil {

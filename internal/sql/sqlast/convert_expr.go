@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/mysql"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
 	driver "github.com/pingcap/tidb/pkg/parser/test_driver"
 )
@@ -61,7 +62,10 @@ func expr(c *converter, n ast.ExprNode) Expr {
 		}
 		return &Call{Schema: n.Schema.O, Name: strings.ToLower(n.FnName.O), Args: exprs(c, n.Args)}
 	case *ast.FuncCastExpr:
-		return operator(c, "cast", n.Expr)
+		if n.Tp != nil && safeCasts[n.Tp.GetType()] {
+			return operator(c, "cast", n.Expr)
+		}
+		return operator(c, "parse", n.Expr)
 	case *ast.AggregateFuncExpr:
 		return c.aggregate(n)
 	case *ast.WindowFuncExpr:
@@ -113,11 +117,7 @@ func (c *converter) other(n ast.ExprNode) Expr {
 	case *ast.PatternRegexpExpr:
 		return operator(c, "regexp", n.Expr, n.Pattern)
 	case *ast.CaseExpr:
-		list := []ast.ExprNode{n.Value}
-		for _, w := range n.WhenClauses {
-			list = append(list, w.Expr, w.Result)
-		}
-		return operator(c, "case", append(list, n.ElseClause)...)
+		return c.cases(n)
 	case *ast.RowExpr:
 		return operator(c, "row", n.Values...)
 	case *ast.SetCollationExpr:
@@ -152,6 +152,31 @@ func (c *converter) other(n ast.ExprNode) Expr {
 	}
 	c.fail("expression")
 	return &Constant{Kind: Other}
+}
+
+// safeCasts are types to which casts give NULL for NULL alone.
+var safeCasts = map[byte]bool{
+	mysql.TypeVarString: true, mysql.TypeVarchar: true, mysql.TypeString: true, mysql.TypeLonglong: true, mysql.TypeNewDecimal: true,
+	mysql.TypeDouble: true, mysql.TypeFloat: true,
+}
+
+// cases makes CASE: what is compared first, in a row, then the results.
+func (c *converter) cases(n *ast.CaseExpr) Expr {
+	when := &Call{Name: "row", Operator: true}
+	out := &Call{Name: "case", Operator: true, Args: []Expr{when}}
+	if n.Value != nil {
+		when.Args = append(when.Args, expr(c, n.Value))
+	}
+	for _, w := range n.WhenClauses {
+		when.Args = append(when.Args, expr(c, w.Expr))
+		out.Args = append(out.Args, expr(c, w.Result))
+	}
+	if n.ElseClause == nil {
+		out.Args = append(out.Args, &Constant{Kind: Null})
+	} else {
+		out.Args = append(out.Args, expr(c, n.ElseClause))
+	}
+	return out
 }
 
 func (c *converter) exists(n *ast.ExistsSubqueryExpr) Expr {

@@ -1,0 +1,142 @@
+package lineage
+
+import (
+	"strings"
+
+	"github.com/veildb/veildb/internal/sql/sqlast"
+)
+
+// NULL is not encrypted: clients see which values are NULL. So an expression
+// over protected values may be NULL only where one of them is; otherwise
+// NULLIF(n, salary) would show the salary by where it is NULL.
+
+// plainNull are the functions that are NULL for no reason but a NULL argument.
+var plainNull = words(`
+abs adddate any_value ascii avg bit_and bit_length bit_or bit_xor cast ceil ceiling char_length character_length coalesce concat concat_ws count crc32 crc32c
+degrees exp first_value floor greatest group_concat hex ifnull json_array json_arrayagg json_object json_objectagg json_quote lag last_value lcase lead least
+left length lengthb locate lower ltrim max md5 median mid min nth_value nvl octet_length ord position quote radians regexp_replace replace reverse right round
+rtrim sha sha1 sign soundex std stddev stddev_pop stddev_samp substr substring substring_index sum to_base64 trim truncate ucase upper values value
+var_pop var_samp variance instr find_in_set field strcmp bin oct conv natural_sort_key format`)
+
+// plainNullFirst are such functions if none but the first argument is protected.
+var plainNullFirst = words(`aes_encrypt chr compress lpad regexp_substr repeat rpad sha2`)
+
+// plainNullTime are such functions for arguments that are times.
+var plainNullTime = words(`
+date date_format day dayname dayofmonth dayofweek dayofyear hour last_day microsecond minute month monthname quarter second time time_format to_days
+week weekday weekofyear year yearweek datediff timestampdiff unix_timestamp extract date_add date_sub subdate`)
+
+// plainNullOperators are such operators.
+var plainNullOperators = words(`plus minus mul sign cast collate row xor = <> < <=> like regexp bitand bitor bitxor leftshift rightshift bitneg`)
+
+// tells reports whether the NULLs of a call with labels may depend on protected
+// values.
+func (a *analysis) tells(c *sqlast.Call, args []value) bool {
+	switch c.Name {
+	case "count":
+		return false
+	case "coalesce", "ifnull", "nvl":
+		for _, e := range c.Args {
+			if notNull(e) {
+				return false
+			}
+		}
+	}
+	for _, v := range args {
+		if v.tells {
+			return true
+		}
+	}
+	if !c.Operator {
+		switch {
+		case plainNullFirst[c.Name]:
+			for _, v := range args[1:] {
+				if len(v.labels) > 0 {
+					return true
+				}
+			}
+			return false
+		case plainNull[c.Name], c.Name == "default":
+			return false
+		case c.Name == "if" && len(args) == 3:
+			return chooses(args[:1], c.Args[1:])
+		case plainNullTime[c.Name]:
+			for _, v := range args {
+				if len(v.labels) > 0 && (v.base == nil || !temporal(v.base.kind)) {
+					return true
+				}
+			}
+			return false
+		case c.Name == "mod" && len(args) == 2:
+			return a.divides(args[1])
+		}
+		return true
+	}
+	switch c.Name {
+	case "case":
+		return chooses(args[:1], c.Args[1:])
+	case "is null", "is true":
+		return false
+	case "not":
+		return false // its operand was judged
+	case "not like":
+		return false
+	case "=", "<>", "<":
+		for _, e := range c.Args {
+			if row, ok := e.(*sqlast.Call); ok && row.Operator && row.Name == "row" {
+				return true
+			}
+		}
+		return false
+	case "in", "not in", "between", "not between":
+		for _, y := range c.Args[1:] {
+			if !notNull(y) {
+				return true
+			}
+		}
+		return false
+	case "div", "intdiv", "mod":
+		return a.divides(args[1])
+	}
+	return !plainNullOperators[c.Name]
+}
+
+// chooses reports whether protected conditions decide between results of which
+// some may be NULL.
+func chooses(when []value, results []sqlast.Expr) bool {
+	if len(when[0].labels) == 0 {
+		return false
+	}
+	for _, r := range results {
+		if !notNull(r) {
+			return true
+		}
+	}
+	return false
+}
+
+// notNull reports whether an expression is never NULL for certain.
+func notNull(e sqlast.Expr) bool {
+	c, ok := e.(*sqlast.Constant)
+	return ok && (c.Kind == sqlast.String || c.Kind == sqlast.Number)
+}
+
+// divides reports whether dividing by v tells more than that a column is zero.
+// That is a comparison with a constant.
+func (a *analysis) divides(v value) bool {
+	if len(v.labels) == 0 {
+		return false
+	}
+	if v.base == nil {
+		return true
+	}
+	a.guess(1)
+	a.use(useEqual, v.labels)
+	return false
+}
+
+// temporal reports whether a type is one of times.
+func temporal(kind string) bool {
+	kind = strings.ToLower(kind)
+	return strings.HasPrefix(kind, "date") || strings.HasPrefix(kind, "time")
+}
