@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,7 +26,7 @@ func await(t testing.TB, what string, cond func() bool) {
 
 // secondServer starts a server with the accounts of the tests and a schema hr of
 // its own, that says which server it is.
-func secondServer(t *testing.T, report func(bool, error)) (*target.Server, *Backend) {
+func secondServer(t *testing.T, report func(bool, error)) (*target.Server, *forwarder, *Backend) {
 	t.Helper()
 	s := targettest.Start(t, target.MariaDB, map[string]string{"innodb_flush_log_at_trx_commit": "1"})
 	root := dialRaw(t, s.Addr(), "root", "", 0)
@@ -37,7 +38,8 @@ func secondServer(t *testing.T, report func(bool, error)) (*target.Server, *Back
 	} {
 		root.must(sql)
 	}
-	b := &Backend{Network: "tcp", Address: forward(t, s.Addr), User: "veil", Password: []byte("service"), Report: report}
+	f := forward(t, s)
+	b := &Backend{Network: "tcp", Address: f.addr, User: "veil", Password: []byte("service"), Report: report}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
@@ -45,17 +47,30 @@ func secondServer(t *testing.T, report func(bool, error)) (*target.Server, *Back
 		b.Run(ctx)
 	}()
 	t.Cleanup(func() { cancel(); <-done })
-	return s, b
+	return s, f, b
 }
 
-// forward passes connections to an address of its own on to a server that may be
-// at another port after it was restarted.
-func forward(t testing.TB, addr func() string) string {
+// A forwarder passes connections to an address of its own on to a server that may
+// be at another port after it was restarted.
+type forwarder struct {
+	addr string
+	to   atomic.Pointer[string]
+}
+
+// follow notes where the server is.
+func (f *forwarder) follow(s *target.Server) {
+	addr := s.Addr()
+	f.to.Store(&addr)
+}
+
+func forward(t testing.TB, server *target.Server) *forwarder {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { ln.Close() })
+	f := &forwarder{addr: ln.Addr().String()}
+	f.follow(server)
 	pass := func(to, from net.Conn) {
 		io.Copy(to, from)
 		to.Close()
@@ -67,7 +82,7 @@ func forward(t testing.TB, addr func() string) string {
 			if err != nil {
 				return
 			}
-			s, err := net.Dial("tcp", addr())
+			s, err := net.Dial("tcp", *f.to.Load())
 			if err != nil {
 				c.Close()
 				continue
@@ -76,7 +91,7 @@ func forward(t testing.TB, addr func() string) string {
 			go pass(c, s)
 		}
 	}()
-	return ln.Addr().String()
+	return f
 }
 
 // which asks through a new connection which server answers, "" if none does.
@@ -109,7 +124,7 @@ func TestFailover(t *testing.T) {
 		}
 		changes <- up
 	}
-	second, preferred := secondServer(t, report)
+	second, way, preferred := secondServer(t, report)
 	g := startGate(t, func(c *Config) { c.Backends = []*Backend{preferred, c.Backends[0]} })
 	await(t, "both up", func() bool { return preferred.healthy() && g.backend.healthy() })
 	if got := which(t, g.addr); got != "second" {
@@ -136,6 +151,7 @@ func TestFailover(t *testing.T) {
 	if err := second.Restart(ctx); err != nil {
 		t.Fatal(err)
 	}
+	way.follow(second)
 	await(t, "up again", func() bool { return preferred.healthy() })
 	if got := which(t, g.addr); got != "second" {
 		t.Errorf("after the restart %q answers", got)

@@ -126,7 +126,8 @@ func TestSoak(t *testing.T) {
 	} {
 		root.must(sql)
 	}
-	b := &Backend{Network: "tcp", Address: forward(t, s.Addr), User: "veil", Password: []byte("service")}
+	way := forward(t, s)
+	b := &Backend{Network: "tcp", Address: way.addr, User: "veil", Password: []byte("service")}
 	running, stop := context.WithCancel(t.Context())
 	var background sync.WaitGroup
 	background.Go(func() { b.Run(running) })
@@ -147,7 +148,7 @@ func TestSoak(t *testing.T) {
 		all[i] = &soakClient{t: t, addr: g.addr, user: []string{"boss", "app"}[i%2], number: i, seed: rand.New(rand.NewPCG(1, uint64(i)))}
 		wg.Go(func() { all[i].run(ctx, &total) })
 	}
-	restarts, samples := keepKilling(ctx, t, s, every, &total)
+	restarts, samples := keepKilling(ctx, t, s, way, every, &total)
 	wg.Wait()
 	await(t, "sessions end", func() bool { return g.srv.Stats().Open == 0 })
 	await(t, "the backend is up", b.healthy)
@@ -168,7 +169,7 @@ func TestSoak(t *testing.T) {
 
 // keepKilling kills and restarts the server until ctx ends, and returns how often
 // and what was in use in between. It waits for a commit before and after each.
-func keepKilling(ctx context.Context, t *testing.T, s *target.Server, every time.Duration, total *atomic.Int64) (restarts int, samples []usage) {
+func keepKilling(ctx context.Context, t *testing.T, s *target.Server, way *forwarder, every time.Duration, total *atomic.Int64) (restarts int, samples []usage) {
 	progress := func() {
 		was := total.Load()
 		await(t, "a commit", func() bool { return total.Load() > was || ctx.Err() != nil })
@@ -192,6 +193,7 @@ func keepKilling(ctx context.Context, t *testing.T, s *target.Server, every time
 		if err != nil {
 			t.Fatal(err)
 		}
+		way.follow(s)
 		restarts++
 	}
 	return restarts, samples
