@@ -8,6 +8,7 @@ import (
 	"github.com/veildb/veildb/internal/inuse/encdb"
 	"github.com/veildb/veildb/internal/inuse/policy"
 	"github.com/veildb/veildb/internal/inuse/wire"
+	"github.com/veildb/veildb/internal/sql/token"
 )
 
 // errUnjudged means that rows came for a command that has none.
@@ -67,13 +68,24 @@ func (ss *session) send(cmd wire.Command, p []byte, v verdict, st *stmt, pl *pla
 	a.v, a.st, a.plan, a.shape, a.rows, a.cells, a.dummies = v, st, pl, nil, 0, nil, nil
 	err := a.run()
 	a.report()
-	if a.st = nil; cap(a.out) > keepAnswer {
-		a.out = nil
-	}
-	if len(a.fields) > keepAnswer/16 {
-		a.fields = nil
-	}
 	return err
+}
+
+// forget lets memory go that a command has taken more of than most will: the
+// session may be idle for long.
+func (ss *session) forget() {
+	if r := ss.reader; r != nil && len(r.text.SQL) > keepAnswer {
+		r.text, r.v = token.Text{}, verdict{}
+	}
+	if a := ss.answer; a != nil {
+		a.v, a.st, a.plan = verdict{}, nil, nil
+		if cap(a.out) > keepAnswer {
+			a.out = nil
+		}
+		if cap(a.fields) > keepAnswer/16 {
+			a.fields = nil
+		}
+	}
 }
 
 // report tells the audit log of ciphertext.

@@ -23,6 +23,7 @@ func (ss *session) guard(cmd wire.Command, p []byte) error {
 	if err := ss.sync(); err != nil {
 		return err
 	}
+	defer ss.forget()
 	switch cmd {
 	case wire.ComQuery:
 		return ss.guardQuery(p)

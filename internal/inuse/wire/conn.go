@@ -29,8 +29,9 @@ type Limits struct {
 	// a long statement is such a wait. The bounds are kept but for a
 	// sixteenth: a wait can end that much earlier.
 	Read, Write time.Duration
-	// Buffer is the size, in bytes, of the read buffer. Default 16 KiB. The
-	// write buffer of 16 KiB exists only while something is in it.
+	// Buffer is the size, in bytes, of the read buffer. Default 16 KiB, and
+	// then only the side that a command is awaited on has one all the time.
+	// The write buffer of 16 KiB exists only while something is in it.
 	Buffer int
 }
 
@@ -67,7 +68,7 @@ type Conn struct {
 	rd, wd bound     // deadlines that stand
 	client bool      // we play the client on this connection
 
-	buf  []byte // read buffer; buf[r:w] is unread
+	buf  []byte // read buffer, nil when empty and released; buf[r:w] is unread
 	r, w int
 	pkt  packet
 

@@ -3,6 +3,7 @@ package wire
 import (
 	"fmt"
 	"io"
+	"sync"
 	"time"
 )
 
@@ -231,6 +232,9 @@ func (c *Conn) beforeWait() error {
 }
 
 func (c *Conn) read() error {
+	if c.buf == nil {
+		c.buf = inPool.Get().(*[defaultBuffer]byte)[:]
+	}
 	if c.r == c.w {
 		c.r, c.w = 0, 0
 	}
@@ -255,6 +259,11 @@ func (c *Conn) awaitByte(d time.Duration) error {
 	if err := c.beforeWait(); err != nil {
 		return err
 	}
+	c.forget()
+	if c.peer != nil {
+		c.peer.forget()
+		c.peer.release()
+	}
 	if d > 0 || c.lim.Read > 0 {
 		if err := c.waitUpTo(d); err != nil {
 			return err
@@ -262,6 +271,26 @@ func (c *Conn) awaitByte(d time.Duration) error {
 		c.idle = true
 	}
 	return c.read()
+}
+
+// forget lets the memory of a large packet go: the connection may be idle for
+// long.
+func (c *Conn) forget() {
+	if c.pkt.own != nil {
+		c.pkt.own, c.pkt.data, c.pkt.loaded = nil, nil, false
+	}
+}
+
+// inPool holds read buffers of the default size.
+var inPool = sync.Pool{New: func() any { return new([defaultBuffer]byte) }}
+
+// release lets the read buffer go if nothing is in it; read takes another.
+func (c *Conn) release() {
+	if c.r == c.w && c.pkt.left == 0 && len(c.buf) == defaultBuffer {
+		inPool.Put((*[defaultBuffer]byte)(c.buf))
+		c.buf, c.r, c.w = nil, 0, 0
+		c.pkt.data, c.pkt.loaded = nil, false
+	}
 }
 
 // midPacket is err for a peer that ended in the middle of a packet.

@@ -1,0 +1,76 @@
+package gate
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/veildb/veildb/internal/inuse/sidecar/sidecartest"
+	"github.com/veildb/veildb/internal/inuse/wire"
+)
+
+// memory is what the process holds, in bytes.
+func memory() int {
+	var m runtime.MemStats
+	for range 3 {
+		runtime.GC() // empties pools and shrinks stacks
+	}
+	runtime.ReadMemStats(&m)
+	return int(m.HeapAlloc + m.StackInuse)
+}
+
+// TestIdleMemory counts what an idle connection costs that has done something,
+// its client included, which is in this process and holds 1 KiB and, if so, TLS.
+func TestIdleMemory(t *testing.T) {
+	const conns = 100
+	server, client := sidecartest.TLS(t)
+	client.ServerName = "127.0.0.1"
+	g := startGate(t, func(c *Config) { c.ClientTLS = server })
+	for _, tt := range []struct {
+		name string
+		user string
+		tls  *tls.Config
+		most int // KiB
+	}{{"full", "boss", nil, 64}, {"restricted", "app", nil, 64}, {"TLS", "app", client, 128}} {
+		t.Run(tt.name, func(t *testing.T) {
+			before := memory()
+			for range conns {
+				nc, err := net.Dial("tcp", g.addr)
+				if err != nil {
+					t.Fatal(err)
+				}
+				c := wire.NewBackend(nc, wire.Limits{Buffer: 1024})
+				defer c.Close()
+				if _, err := wire.Login(context.Background(), c, &wire.Credential{User: tt.user, TLS: tt.tls}); err != nil {
+					t.Fatal(err)
+				}
+				// Large in both directions.
+				large := "SELECT REPEAT('x', 50000), LENGTH('" + strings.Repeat("x", 50000) + "')"
+				if err := discard(c, large); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if per := (memory() - before) / conns; per > tt.most<<10 {
+				t.Errorf("%d bytes for each connection", per)
+			} else {
+				t.Logf("%d bytes for each connection", per)
+			}
+		})
+	}
+}
+
+// discard runs a statement and keeps no row.
+func discard(c *wire.Conn, sql string) error {
+	if err := c.WriteCommand(append([]byte{byte(wire.ComQuery)}, sql...)); err != nil {
+		return err
+	}
+	var r wire.Response
+	r.Start(wire.ComQuery, c.Caps)
+	if err := c.Flush(); err != nil {
+		return err
+	}
+	return wire.DropResponse(&r, c)
+}
