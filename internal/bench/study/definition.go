@@ -80,7 +80,9 @@ type Budget struct {
 
 // A Workload is one workload of a study and the size of its data.
 type Workload struct {
-	Name       string `yaml:"name"` // "tpcc", "tprocc" (TPC-C as HammerDB runs it) or a sysbench script
+	// Name is "tpcc", "tprocc" (TPC-C as HammerDB runs it), a sysbench script,
+	// or an operation on the data of tprocc: "pg_upgrade" or "convert".
+	Name       string `yaml:"name"`
 	Flavor     string `yaml:"flavor"`
 	Warehouses int    `yaml:"warehouses"`
 	Tables     int    `yaml:"tables"`
@@ -99,8 +101,11 @@ func (w Workload) Label() string {
 	return w.Name
 }
 
-// orders reports whether w is TPC-C of some flavor.
-func (w Workload) orders() bool { return w.Name == "tpcc" || w.Name == "tprocc" }
+// operation reports whether w is no load but an operation.
+func (w Workload) operation() bool { return slices.Contains(operations, w.Name) }
+
+// orders reports whether w has the data of TPC-C of some flavor.
+func (w Workload) orders() bool { return w.Name == "tpcc" || w.Name == "tprocc" || w.operation() }
 
 // dataset names the data a workload runs on; workloads with equal names share
 // the loaded original.
@@ -247,9 +252,9 @@ func (w *Workload) validate() error {
 			return fmt.Errorf("%s needs warehouses of 1 or more", w.Name)
 		}
 		switch {
-		case w.Name == "tprocc" && w.Flavor != "" && w.Flavor != "hammerdb":
-			return fmt.Errorf("tprocc has the flavor hammerdb, not %s", w.Flavor)
-		case w.Name == "tprocc":
+		case w.Name != "tpcc" && w.Flavor != "" && w.Flavor != "hammerdb":
+			return fmt.Errorf("%s has the flavor hammerdb, not %s", w.Name, w.Flavor)
+		case w.Name != "tpcc":
 			w.Flavor = "hammerdb"
 		case w.Flavor == "":
 			w.Flavor = "benchbase"

@@ -144,6 +144,9 @@ func sittings(share, least time.Duration) int {
 
 // compare measures one cell, in several sittings.
 func (s *state) compare(ctx context.Context, cell result.Cell) error {
+	if s.workload(cell).operation() {
+		return s.operate(ctx, cell)
+	}
 	share := s.share(cell)
 	end := time.Now().Add(share)
 	n := sittings(share, s.Definition.Sitting)
@@ -234,8 +237,7 @@ func slice(threads int) time.Duration {
 	return 5 * time.Millisecond
 }
 
-// open opens the two arms of a cell, the variant first if so asked, and one
-// connection on each.
+// open opens the two arms of a cell, the variant first if so asked.
 func (s *state) open(ctx context.Context, w Workload, cell result.Cell, variantFirst bool) (arms [2]run.Arm, closeAll func() error, err error) {
 	var opened []*Database
 	closeAll = func() error {
@@ -256,9 +258,6 @@ func (s *state) open(ctx context.Context, w Workload, cell result.Cell, variantF
 			return arms, nil, errors.Join(fmt.Errorf("open %s: %w", variant, err), closeAll())
 		}
 		opened = append(opened, d)
-		if err := d.DB.PingContext(ctx); err != nil {
-			return arms, nil, errors.Join(fmt.Errorf("open %s: %w", variant, err), closeAll())
-		}
 		load, err := w.runner(s.Engine.Dialect(), cell.Threads)
 		if err != nil {
 			return arms, nil, errors.Join(err, closeAll())

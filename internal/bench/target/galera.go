@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 )
@@ -71,11 +72,11 @@ func StartCluster(ctx context.Context, nodes []Config) (_ *Cluster, err error) {
 	}()
 	var members []string
 	for _, cfg := range nodes {
-		ports, err := freePorts(2)
+		ports, err := FreePorts(2)
 		if err != nil {
 			return nil, err
 		}
-		if err := cfg.replicate(provider, ports[0], ports[1], members); err != nil {
+		if err := cfg.replicate(provider, loopback(ports[0]), loopback(ports[1]), members); err != nil {
 			return nil, fmt.Errorf("start cluster: %w", err)
 		}
 		s, err := Start(ctx, cfg)
@@ -83,7 +84,7 @@ func StartCluster(ctx context.Context, nodes []Config) (_ *Cluster, err error) {
 			return nil, err
 		}
 		c.Nodes = append(c.Nodes, s)
-		members = append(members, ports[0])
+		members = append(members, loopback(ports[0]))
 	}
 	return c, c.arbitrate(arbitrator, members)
 }
@@ -139,14 +140,14 @@ func clusterPosition(path string) (string, error) {
 
 // arbitrate starts the arbitrator.
 func (c *Cluster) arbitrate(program string, members []string) error {
-	ports, err := freePorts(1)
+	ports, err := FreePorts(1)
 	if err != nil {
 		return err
 	}
 	dir := c.Nodes[0].dir
 	log := filepath.Join(dir.root, "arbitrator.log")
 	cmd := exec.Command(program, "--address", "gcomm://"+strings.Join(members, ","), "--group", clusterName,
-		"--options", "gmcast.listen_addr=tcp://"+ports[0], "--log", log)
+		"--options", "gmcast.listen_addr=tcp://"+loopback(ports[0]), "--log", log)
 	cmd.Dir, cmd.Env = dir.run, childEnv(dir)
 	if c.arbitrator, err = spawn(cmd, nil, deathSignal(syscall.SIGKILL), false); err != nil {
 		return fmt.Errorf("start arbitrator: %w", err)
@@ -193,16 +194,18 @@ func (c *Cluster) Stop(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// freePorts are n loopback addresses that nobody listens on.
-func freePorts(n int) ([]string, error) {
-	var out []string
+func loopback(port int) string { return "127.0.0.1:" + strconv.Itoa(port) }
+
+// FreePorts are n ports of 127.0.0.1 that nobody listens on.
+func FreePorts(n int) ([]int, error) {
+	var out []int
 	for range n {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			return nil, fmt.Errorf("find free port: %w", err)
 		}
 		defer l.Close() // after all are chosen, so that no two are the same
-		out = append(out, l.Addr().String())
+		out = append(out, l.Addr().(*net.TCPAddr).Port)
 	}
 	return out, nil
 }

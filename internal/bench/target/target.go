@@ -212,9 +212,11 @@ func (s *Server) launch(ctx context.Context) error {
 	var err error
 	for range 3 {
 		if s.cfg.TCP {
-			if s.addr, err = freePort(); err != nil {
+			ports, err := FreePorts(1)
+			if err != nil {
 				return err
 			}
+			s.addr = loopback(ports[0])
 		}
 		if err = s.launchOnce(ctx); err == nil || !s.cfg.TCP || !strings.Contains(strings.ToLower(err.Error()), "in use") {
 			return err
@@ -334,18 +336,12 @@ func (s *Server) TCPDSN() string { return s.State().TCPDSN() }
 func (s *Server) PID() int    { return s.proc.pid }
 func (s *Server) PIDs() []int { return treePIDs(s.proc.pid) }
 
+// Tree is pid and every living process below it, parents first.
+func Tree(pid int) []int { return treePIDs(pid) }
+
 // CPUSeconds is the processor time, user and system, the server has used since
 // it started, its ended child processes included.
 func (s *Server) CPUSeconds() (float64, error) { return TreeCPU(s.proc.pid) }
-
-func freePort() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("find free port: %w", err)
-	}
-	defer l.Close()
-	return l.Addr().String(), nil
-}
 
 func (s *Server) port() int {
 	if s.addr == "" {
