@@ -123,12 +123,9 @@ func (c *checker) checkPrivate() error {
 		switch {
 		case known[name]:
 			continue
-		case name == "rekey" && e.IsDir():
-			p.What, p.Remedy = "left by an interrupted rekey", "remove it; the next rekey starts with the files that are left"
-			p.repair = func() error { return os.RemoveAll(path) }
-			if inside, err := os.ReadDir(path); err != nil || len(inside) == 0 {
-				continue
-			}
+		case name == "rekey" || name == "rekey.journal":
+			// At work, or interrupted: the next opening completes it.
+			continue
 		case name == "convert" && c.d.Config().State == volume.StateReady:
 			p.What, p.Remedy = "journal of a conversion that is complete", "remove it"
 			p.repair = func() error { return os.Remove(path) }

@@ -308,7 +308,7 @@ func TestStopAndGoOn(t *testing.T) {
 	plain, lower := filepath.Join(dir, "plain"), filepath.Join(dir, "lower")
 	makeTree(t, plain)
 	big := filepath.Join(plain, "big")
-	if err := os.WriteFile(big, bytes.Repeat([]byte(canary), 3*segmentSize/len(canary)), 0o600); err != nil {
+	if err := os.WriteFile(big, bytes.Repeat([]byte(canary), (segmentSize+16<<20)/len(canary)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -201,6 +201,9 @@ func OpenDir(path string, openKeys func() (KeySource, error), opts DirOptions) (
 	case !converting && opts.Converting:
 		return nil, ErrReady
 	}
+	if err := d.recoverReplace(); err != nil {
+		return nil, err
+	}
 	return d, nil
 }
 

@@ -28,6 +28,14 @@ type File struct {
 	refuseZeros bool
 	sectorHoles bool
 
+	// gate guards lower, cipher and header, which Rekey replaces, for whoever
+	// reads without content. It is taken after content, for one step only.
+	gate sync.RWMutex
+
+	// moved notes what is written while Rekey copies, or is nil; guarded by
+	// content.
+	moved *dirtyChunks
+
 	// size is the content's length as last seen. It is exact unless another
 	// process changes the file.
 	size atomic.Int64
@@ -48,10 +56,16 @@ func newFile(lower disk.File, base int64, cipher *aesxts.Cipher, h Header, opts 
 }
 
 // Header returns what the file's header says; zero for a Scratch file.
-func (f *File) Header() Header { return f.header }
+func (f *File) Header() Header {
+	f.gate.RLock()
+	defer f.gate.RUnlock()
+	return f.header
+}
 
 // Size returns the length of the content, asked of the lower file each time.
 func (f *File) Size() (int64, error) {
+	f.gate.RLock()
+	defer f.gate.RUnlock()
 	n, err := f.lower.Size()
 	if err != nil {
 		return 0, fmt.Errorf("read size: %w", err)
@@ -62,7 +76,12 @@ func (f *File) Size() (int64, error) {
 }
 
 // Sync makes everything written before durable.
-func (f *File) Sync() error { return f.lower.Sync() }
+func (f *File) Sync() error {
+	f.gate.RLock()
+	lower := f.lower
+	f.gate.RUnlock()
+	return lower.Sync()
+}
 
 // Close wipes the key and closes the lower file, without syncing it.
 func (f *File) Close() error {
@@ -107,6 +126,8 @@ func (f *File) read(p []byte, off int64) (int, error) {
 	if (off|int64(len(p)))&blockMask != 0 {
 		return f.readPartial(p, off)
 	}
+	f.gate.RLock()
+	defer f.gate.RUnlock()
 	n, err := f.lower.ReadAt(p, f.base+off)
 	if n < len(p) {
 		if !errors.Is(err, io.EOF) {
@@ -177,6 +198,7 @@ func (f *File) write(p []byte, off int64) (int, error) {
 		return f.writePartial(p, off)
 	}
 	defer f.content.RUnlock()
+	defer f.moved.mark(off, end) // also after an error: a part may be written
 	if err := f.encryptTo(p, off, 0); err != nil {
 		return 0, err
 	}
@@ -201,6 +223,7 @@ func (f *File) WritePair(a, b []byte, off int64) error {
 		return err
 	}
 	defer f.content.RUnlock()
+	defer f.moved.mark(off, off+int64(n))
 	buf := getScratch(n)
 	defer putScratch(buf)
 	f.crypt((*buf)[:len(a)], a, off, true)
@@ -252,6 +275,8 @@ func (f *File) writePartial(p []byte, off int64) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	defer f.moved.mark(off, off+int64(len(p)))
+	defer f.moved.resize(size, max(size, off))
 	if err := f.closeTail(size, off); err != nil {
 		return 0, errors.Join(err, f.refresh())
 	}
@@ -348,6 +373,7 @@ func (f *File) Truncate(size int64) error {
 	if err != nil {
 		return err
 	}
+	defer f.moved.resize(old, size)
 	if size > old {
 		// Nobody writes into the tail's block here: close it also where size
 		// stays inside it, or bytes that were cut off would come back.

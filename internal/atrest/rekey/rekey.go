@@ -1,0 +1,233 @@
+// Package rekey brings the files of a volume to its current data key, file by
+// file.
+package rekey
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/veildb/veildb/internal/atrest/volume"
+	"github.com/veildb/veildb/internal/disk"
+)
+
+// Options for Run. The zero value works on a volume that is not mounted.
+type Options struct {
+	// Rate bounds the bytes re-encrypted a second; 0 does not.
+	Rate int64
+	// Replace, if set, re-encrypts the file path of the tree, which a mount
+	// serves; Run does it by itself for a volume at rest. It waits as wait says.
+	Replace func(ctx context.Context, path string, wait func(context.Context, int) error) error
+	// Progress is called now and then with the bytes of content done and in all.
+	Progress func(Progress)
+	// Note is told of each file that is left as it is, and why.
+	Note func(path, why string)
+}
+
+// Progress tells how far a run is.
+type Progress struct {
+	Files, AllFiles int
+	Bytes, AllBytes int64 // of content
+}
+
+// A Summary tells what was done.
+type Summary struct {
+	Version uint32 `json:"key_version"` // the data key that files have now
+	Files   int    `json:"files"`       // re-encrypted
+	Bytes   int64  `json:"bytes"`
+	Current int    `json:"current"` // files that had the current key already
+	Left    int    `json:"left"`    // files that keep an older key; see Options.Note
+}
+
+// A job is a file to re-encrypt, with all its names.
+type job struct {
+	names []string
+	size  int64
+	links uint64
+}
+
+// Run re-encrypts all files of d that have not got its current data key, and
+// notes in the configuration when all have. It may be interrupted at any time
+// and run again: each file has one key throughout, the old or the new one.
+func Run(ctx context.Context, d *volume.Dir, o Options) (Summary, error) {
+	r := &runner{d: d, o: o, wait: newPace(o.Rate).wait}
+	if r.o.Replace == nil {
+		r.o.Replace = r.replaceAtRest
+	}
+	if r.o.Note == nil {
+		r.o.Note = func(string, string) {}
+	}
+	err := r.run(ctx)
+	if err != nil {
+		return r.sum, fmt.Errorf("rekey volume: %w", err)
+	}
+	return r.sum, nil
+}
+
+type runner struct {
+	d        *volume.Dir
+	o        Options
+	wait     func(context.Context, int) error
+	sum      Summary
+	progress Progress
+	names    map[string][]string // of files with several names, by the first
+}
+
+func (r *runner) run(ctx context.Context) error {
+	r.sum.Version = r.d.Keys().Current()
+	jobs, err := r.plan()
+	if err != nil {
+		return err
+	}
+	for _, j := range jobs {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := r.do(ctx, j); err != nil {
+			return fmt.Errorf("%s: %w", j.names[0], err)
+		}
+		r.progress.Files++
+		r.show()
+	}
+	if r.sum.Left > 0 {
+		return nil
+	}
+	return r.d.Update(func(c *volume.Config) { c.Rekeyed = time.Now().UTC().Truncate(time.Second) })
+}
+
+// plan lists the files under older keys.
+func (r *runner) plan() ([]*job, error) {
+	var jobs []*job
+	byInode := map[[2]uint64]*job{}
+	err := r.d.Walk(func(e *volume.Entry) error {
+		if e.Kind() != unix.S_IFREG {
+			return nil
+		}
+		key := [2]uint64{e.Stat.Dev, e.Stat.Ino}
+		if j := byInode[key]; j != nil {
+			j.names = append(j.names, e.Path)
+			return nil
+		}
+		switch {
+		case e.Again:
+		case e.Err == nil && e.Header.KeyVersion == r.sum.Version:
+			r.sum.Current++
+		case errors.Is(e.Err, volume.ErrEmpty):
+		case e.Err != nil:
+			return fmt.Errorf("%s: %w", e.Path, e.Err)
+		default:
+			j := &job{names: []string{e.Path}, size: e.Size(), links: uint64(e.Stat.Nlink)}
+			byInode[key] = j
+			jobs = append(jobs, j)
+			r.progress.AllFiles++
+			r.progress.AllBytes += j.size
+		}
+		return nil
+	})
+	return jobs, err
+}
+
+func (r *runner) show() {
+	if r.o.Progress != nil {
+		r.o.Progress(r.progress)
+	}
+}
+
+// do re-encrypts one file, or notes why it does not.
+func (r *runner) do(ctx context.Context, j *job) error {
+	if uint64(len(j.names)) != j.links {
+		r.leave(j, fmt.Sprintf("%d of its %d names are outside of the volume", j.links-uint64(len(j.names)), j.links))
+		return nil
+	}
+	r.names = map[string][]string{j.names[0]: j.names}
+	before := r.progress.Bytes
+	err := r.o.Replace(ctx, j.names[0], func(ctx context.Context, n int) error {
+		r.progress.Bytes = min(r.progress.Bytes+int64(n), before+j.size)
+		r.show()
+		return r.wait(ctx, n)
+	})
+	r.progress.Bytes = before + j.size
+	switch {
+	case errors.Is(err, ErrLeave):
+		r.leave(j, err.Error())
+		return nil
+	case errors.Is(err, os.ErrNotExist) && r.gone(j):
+		return nil
+	case err != nil:
+		return err
+	}
+	r.sum.Files++
+	r.sum.Bytes += j.size
+	return nil
+}
+
+// ErrLeave is what Options.Replace returns for a file that it cannot take now.
+var ErrLeave = errors.New("left as it is")
+
+func (r *runner) leave(j *job, why string) {
+	r.sum.Left++
+	r.o.Note(j.names[0], why)
+}
+
+// gone reports whether j was removed or renamed meanwhile, on a mount.
+func (r *runner) gone(j *job) bool {
+	_, err := os.Lstat(filepath.Join(r.d.Root().Name(), j.names[0]))
+	return errors.Is(err, os.ErrNotExist)
+}
+
+// replaceAtRest re-encrypts a file that nobody else uses.
+func (r *runner) replaceAtRest(ctx context.Context, path string, wait func(context.Context, int) error) error {
+	full := filepath.Join(r.d.Root().Name(), path)
+	var st unix.Stat_t
+	if err := unix.Lstat(full, &st); err != nil {
+		return &os.PathError{Op: "lstat", Path: full, Err: err}
+	}
+	lower, err := disk.OS.OpenFile(full, os.O_RDONLY|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return err
+	}
+	f, err := volume.Open(lower, r.d.Keys(), volume.Options{})
+	if err != nil {
+		lower.Close()
+		return err
+	}
+	defer f.Close()
+	to, err := r.d.NewSuccessor()
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	replacing := false
+	err = f.Rekey(ctx, osFile{to}, r.d.Keys(), volume.RekeyOptions{Wait: wait, Commit: func() (disk.File, error) {
+		err := volume.CopyAttributes(full, to.Name(), &st, func(what string) { r.o.Note(path, what) })
+		if err == nil {
+			err = to.Sync()
+		}
+		if err == nil {
+			replacing = true
+			err = r.d.Replace(to.Name(), r.names[path])
+		}
+		return lower, err // f is closed next, and nobody reads it
+	}})
+	if err != nil && !replacing { // else it may have a name, or be due to get one
+		os.Remove(to.Name())
+	}
+	return err
+}
+
+// osFile adds Size to *os.File.
+type osFile struct{ *os.File }
+
+// Size implements disk.File.
+func (f osFile) Size() (int64, error) {
+	fi, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return fi.Size(), nil
+}
