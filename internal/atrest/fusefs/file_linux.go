@@ -47,7 +47,7 @@ const maxIdle = 256
 type handle struct {
 	file   *file
 	dir    *directory
-	direct bool // past the kernel's page cache
+	direct bool         // past the kernel's page cache
 	faults atomic.Int64 // failed syncs that this handle was told of
 }
 
@@ -193,18 +193,14 @@ func (fs *fileSystem) withFile(n *node, fh uint64, write bool, f func(*file) uni
 // sync makes f durable. The lower file reports an error once a descriptor, and
 // f has one for all handles: each of them must see it.
 func (f *file) sync(h *handle, dataOnly bool) unix.Errno {
-	call := unix.Fsync
-	if dataOnly {
-		call = unix.Fdatasync
-	}
-	err := again(func() error { return call(f.lower.fd) })
-	if err != nil {
+	errno := f.lower.sync(dataOnly)
+	if errno != 0 {
 		f.faults.Add(1)
 	}
-	if now := f.faults.Load(); h.faults.Swap(now) != now && err == nil {
+	if now := f.faults.Load(); h.faults.Swap(now) != now && errno == 0 {
 		return unix.EIO
 	}
-	return errnoOf(err)
+	return errno
 }
 
 // openFlags are what the kernel is told about a new handle.

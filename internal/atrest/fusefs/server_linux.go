@@ -82,7 +82,7 @@ func loops(n int) int {
 	if n > 0 {
 		return n
 	}
-	return max(4, min(2*runtime.NumCPU(), 16))
+	return max(8, min(2*runtime.NumCPU(), 32))
 }
 
 // raiseFileLimit lets the process have as many open files as it may: one for

@@ -105,7 +105,7 @@ func (c *Conn) negotiate(r *Request, want uint64) (int, unix.Errno) {
 }
 
 // Serve handles requests until the file system is unmounted or the connection
-// aborted.
+// aborted, on up to loops threads.
 func (c *Conn) Serve(h Handler, loops int) error {
 	stop, err := interruptReads()
 	if err != nil {
@@ -115,25 +115,23 @@ func (c *Conn) Serve(h Handler, loops int) error {
 	// A loop that waits in a raw system call keeps its share of GOMAXPROCS;
 	// the rest of the program needs its own.
 	old := runtime.GOMAXPROCS(0)
-	runtime.GOMAXPROCS(max(old, loops+2))
+	runtime.GOMAXPROCS(max(old, loops+1))
 	defer runtime.GOMAXPROCS(old)
+	crew := newCrew(loops)
 	errs := make([]error, loops)
 	var wg sync.WaitGroup
 	for i := range loops {
-		wg.Go(func() { errs[i] = c.loop(h) })
+		wg.Go(func() {
+			errs[i] = c.loop(h, crew)
+			crew.dismiss()
+		})
 	}
 	wg.Wait()
 	return errors.Join(errs...)
 }
 
-// loop serves on one thread, with buffers outside the heap.
-func (c *Conn) loop(h Handler) error {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	// Writing back the kernel's dirty pages must not wait for more memory
-	// that only writing back would free. It takes a right we may not have.
-	unix.Prctl(unix.PR_SET_IO_FLUSHER, 1, 0, 0, 0)
-
+// loop serves with buffers outside the heap.
+func (c *Conn) loop(h Handler, crew *crew) error {
 	// The data of a WRITE starts at a page, as does that of a READ's reply.
 	inBuf, err := alloc(MaxIO + 3*pageSize)
 	if err != nil {
@@ -148,16 +146,16 @@ func (c *Conn) loop(h Handler) error {
 	defer unix.Munmap(out)
 	r := Request{Reply: out[pageSize:]}
 	w := waiter{fd: c.fd}
-	for {
+	var m member
+	for crew.join(&m) {
 		n, errno := w.read(in)
+		crew.leave()
 		switch errno {
 		case 0:
-		case unix.EINTR, unix.ENOENT, unix.EAGAIN: // ENOENT: the request was withdrawn
+		case unix.ENOENT, unix.EAGAIN: // the request was withdrawn
 			continue
 		case unix.ENODEV: // unmounted
 			return nil
-		case unix.ECONNABORTED:
-			return fmt.Errorf("read request: %w", errno)
 		default:
 			return fmt.Errorf("read request: %w", errno)
 		}
@@ -168,6 +166,7 @@ func (c *Conn) loop(h Handler) error {
 			return err
 		}
 	}
+	return nil
 }
 
 // serve handles one request. out[pageSize:] is r.Reply.
