@@ -37,12 +37,33 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	env.JSON = slices.Contains(args, "--json") // also for errors in the options themselves
 	root := newRoot(env)
 	root.SetArgs(args)
-	err := interrupted(ctx, root.ExecuteContext(ctx))
+	err := misnamed(root, args)
+	if err == nil {
+		err = interrupted(ctx, root.ExecuteContext(ctx))
+	}
 	if err != nil {
 		printError(env, err)
 	}
 	code, _ := exitCode(err)
 	return code
+}
+
+// misnamed refuses to show help for a command that is not there: --help would
+// show that of the whole program, and report success.
+func misnamed(root *cobra.Command, args []string) error {
+	if !slices.Contains(args, "--help") && !slices.Contains(args, "-h") {
+		return nil
+	}
+	for _, a := range args {
+		if strings.HasPrefix(a, "-") {
+			continue
+		}
+		if c, _, err := root.Find(args); err == nil && c == root && !strings.HasPrefix(a, "__") {
+			return unknownCommand(root, a)
+		}
+		return nil
+	}
+	return nil
 }
 
 // interrupted makes an error that nothing else explains an interruption if ctx
@@ -55,6 +76,7 @@ func interrupted(ctx context.Context, err error) error {
 }
 
 func newRoot(env *Env) *cobra.Command {
+	var showVersion bool
 	root := &cobra.Command{
 		Use:           "veildb",
 		Short:         "Make the databases you run confidential, and measure what that costs",
@@ -65,9 +87,13 @@ func newRoot(env *Env) *cobra.Command {
 			if len(args) > 0 {
 				return unknownCommand(cmd, args[0])
 			}
+			if showVersion {
+				return printVersion(env)
+			}
 			return cmd.Help()
 		},
 	}
+	root.Flags().BoolVar(&showVersion, "version", false, "print the version")
 	root.SetIn(env.Stdin)
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)

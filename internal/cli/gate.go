@@ -46,23 +46,6 @@ func (o *backendOptions) addFlags(cmd *cobra.Command) {
 	f.StringVar(&o.ca, "backend-ca", "", "verify the server's certificate with the authorities in `FILE`")
 }
 
-// parseBackend reads the DSN of a server, in which the database may be missing.
-func parseBackend(s string) (dsn.DSN, error) {
-	address, options, _ := strings.Cut(s, "?")
-	bare := strings.HasSuffix(address, "/")
-	if bare {
-		address += "none"
-	}
-	if options != "" {
-		address += "?" + options
-	}
-	d, err := dsn.Parse(address)
-	if bare {
-		d.Database = ""
-	}
-	return d, err
-}
-
 // open makes the backends.
 func (o *backendOptions) open(op string) (out []*gate.Backend, err error) {
 	if len(o.backends) == 0 {
@@ -73,7 +56,7 @@ func (o *backendOptions) open(op string) (out []*gate.Backend, err error) {
 		return nil, err
 	}
 	for _, s := range o.backends {
-		d, err := parseBackend(s)
+		d, err := dsn.ParseServer(s)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", op, err)
 		}
@@ -233,7 +216,7 @@ statement is prepared on the server, with the gate's own account, and not run.`,
 				return usagef("explain statement", "see: veildb gate explain --help", "--account and --statement are required")
 			}
 			if database == "" {
-				d, _ := parseBackend(o.backends[0])
+				d, _ := dsn.ParseServer(o.backends[0])
 				database = d.Database
 			}
 			user, host, _ := strings.Cut(account, "@")

@@ -27,7 +27,7 @@ const dsnHelp = `DSN is one of
   mysql://user@host:3306/db        mysql://user@/db?socket=/run/x.sock
   postgres://user@host:5432/db     postgres://user@/db?host=/socket/directory
 A password comes from --password-file or ` + passwordEnv + `, or is asked for on a
-terminal when the server wants one.`
+terminal when the server wants one; PostgreSQL's PGPASSWORD counts as well.`
 
 // dbOptions are the options of commands that work on a database.
 type dbOptions struct {

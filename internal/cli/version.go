@@ -19,24 +19,26 @@ func newVersionCommand(env *Env) *cobra.Command {
 		Use:   "version",
 		Short: "Print the version",
 		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			v, rev := version, ""
-			if bi, ok := debug.ReadBuildInfo(); ok {
-				for _, s := range bi.Settings {
-					if s.Key == "vcs.revision" {
-						rev = s.Value
-					}
-				}
-			}
-			if env.JSON {
-				return json.NewEncoder(env.Stdout).Encode(map[string]string{
-					"version": v, "revision": rev, "go": runtime.Version(),
-					"platform": runtime.GOOS + "/" + runtime.GOARCH,
-					"aes_xts":  aesxts.Implementations()[0],
-				})
-			}
-			fmt.Fprintf(env.Stdout, "veildb %s %s/%s %s, AES-XTS %s\n", v, runtime.GOOS, runtime.GOARCH, runtime.Version(), aesxts.Implementations()[0])
-			return nil
-		},
+		RunE:  func(cmd *cobra.Command, args []string) error { return printVersion(env) },
 	}
+}
+
+func printVersion(env *Env) error {
+	v, rev := version, ""
+	if bi, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range bi.Settings {
+			if s.Key == "vcs.revision" {
+				rev = s.Value
+			}
+		}
+	}
+	if env.JSON {
+		return json.NewEncoder(env.Stdout).Encode(map[string]string{
+			"version": v, "revision": rev, "go": runtime.Version(),
+			"platform": runtime.GOOS + "/" + runtime.GOARCH,
+			"aes_xts":  aesxts.Implementations()[0],
+		})
+	}
+	fmt.Fprintf(env.Stdout, "veildb %s %s/%s %s, AES-XTS %s\n", v, runtime.GOOS, runtime.GOARCH, runtime.Version(), aesxts.Implementations()[0])
+	return nil
 }

@@ -63,6 +63,21 @@ var words = map[Dialect][]string{
 // Parse reads s. It returns ErrPassword or ErrSyntax; neither repeats s, which
 // may hold a secret the user put there by mistake.
 func Parse(s string) (DSN, error) {
+	d, err := ParseServer(s)
+	if err == nil && d.dialect != SQLite && d.Database == "" {
+		err = errNoDatabase
+	}
+	if err != nil {
+		return DSN{}, err
+	}
+	return d, nil
+}
+
+var errNoDatabase = fmt.Errorf("%w: want one database name after the host", ErrSyntax)
+
+// ParseServer is Parse for a server as a whole: the name of the database may be
+// missing, as in mysql://user@host:3306/.
+func ParseServer(s string) (DSN, error) {
 	scheme, rest, ok := strings.Cut(s, ":")
 	if !ok {
 		return DSN{}, fmt.Errorf("%w: no scheme such as sqlite:, mysql:// or postgres://", ErrSyntax)
@@ -111,7 +126,9 @@ func parseServer(dialect Dialect, port int, rest string) (DSN, error) {
 	if err != nil {
 		return DSN{}, fmt.Errorf("%w: want %s://user@host:%d/db", ErrSyntax, dialect, port)
 	}
-	if _, has := u.User.Password(); has {
+	// An escaped colon is as good as the plain one: users are not named so,
+	// and names are shown in errors.
+	if _, has := u.User.Password(); has || strings.Contains(u.User.Username(), ":") {
 		return DSN{}, ErrPassword
 	}
 	q, err := parseOptions(dialect, u.RawQuery)
@@ -131,7 +148,10 @@ func parseServer(dialect Dialect, port int, rest string) (DSN, error) {
 			return DSN{}, fmt.Errorf("%w: port must be 1 to 65535", ErrSyntax)
 		}
 	}
-	return d, d.validate(u)
+	if err := d.validate(u); err != nil {
+		return DSN{}, err
+	}
+	return d, nil
 }
 
 // validate checks what parseServer read.
@@ -142,8 +162,8 @@ func (d DSN) validate(u *url.URL) error {
 		return fmt.Errorf("%w: a # must be written %%23", ErrSyntax)
 	case d.User == "":
 		return fmt.Errorf("%w: no user; write %s://user@host/db", ErrSyntax, d.dialect)
-	case d.Database == "" || strings.Contains(d.Database, "/"):
-		return fmt.Errorf("%w: want one database name after the host", ErrSyntax)
+	case strings.Contains(d.Database, "/"):
+		return errNoDatabase
 	case d.Host != "" && d.Socket != "":
 		return fmt.Errorf("%w: both a host and a socket", ErrSyntax)
 	case d.Host == "" && d.Socket == "":

@@ -57,6 +57,29 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// TestParseServer reads DSNs without a database, and refuses what Parse does.
+func TestParseServer(t *testing.T) {
+	for in, want := range map[string]DSN{
+		"mysql://bob@h:3306/":             {dialect: MySQL, User: "bob", Host: "h", Port: 3306},
+		"mysql://bob@h":                   {dialect: MySQL, User: "bob", Host: "h", Port: 3306},
+		"mysql://bob@/?socket=/s&tls=off": {dialect: MySQL, User: "bob", Port: 3306, Socket: "/s", TLS: "off"},
+		"mysql://bob@h/db":                {dialect: MySQL, User: "bob", Host: "h", Port: 3306, Database: "db"},
+	} {
+		got, err := ParseServer(in)
+		if err != nil || got != want {
+			t.Errorf("ParseServer(%q) = %+v, %v; want %+v", in, got, err, want)
+		}
+		if _, err := Parse(in); want.Database == "" && !errors.Is(err, ErrSyntax) {
+			t.Errorf("Parse(%q): %v, want ErrSyntax", in, err)
+		}
+	}
+	for _, in := range []string{"mysql://bob@h/a/b", "mysql://bob:p@h/", "mysql://h/"} {
+		if d, err := ParseServer(in); err == nil {
+			t.Errorf("ParseServer(%q) = %+v", in, d)
+		}
+	}
+}
+
 func TestParseRefuses(t *testing.T) {
 	for _, tt := range []struct {
 		name, in string
@@ -66,6 +89,7 @@ func TestParseRefuses(t *testing.T) {
 		{"no scheme", "/data/a.db", ErrSyntax},
 		{"unknown scheme", "oracle://a@b/c", ErrSyntax},
 		{"password", "mysql://bob:hunter2@h/db", ErrPassword},
+		{"password behind an escaped colon", "mysql://bob%3Ahunter2@h/db", ErrPassword},
 		{"empty password", "mysql://bob:@h/db", ErrPassword},
 		{"password option", "postgres://bob@h/db?password=hunter2", ErrPassword},
 		{"password in a malformed URL", "mysql://bob:hunter2@h:port/db", ErrSyntax},

@@ -42,6 +42,9 @@ type writer struct {
 
 func (w *writer) add(format string, args ...any) { w.out = append(w.out, fmt.Sprintf(format, args...)) }
 
+// maxNames is how many cells a warning names; more would hide what it says.
+const maxNames = 6
+
 // list adds one warning for all cells of which holds is true.
 func (w *writer) list(cells []*cell, format string, holds func(*cell) bool) {
 	var names []string
@@ -51,8 +54,20 @@ func (w *writer) list(cells []*cell, format string, holds func(*cell) bool) {
 		}
 	}
 	if len(names) > 0 {
-		w.add(format, strings.Join(names, ", "))
+		w.add(format, enumerate(names, len(cells)))
 	}
+}
+
+// enumerate lists names out of so many comparisons, or counts them if they are
+// many.
+func enumerate(names []string, of int) string {
+	switch {
+	case len(names) == of && of > maxNames:
+		return fmt.Sprintf("all %d comparisons", of)
+	case len(names) > maxNames:
+		return fmt.Sprintf("%d of %d comparisons, such as %s", len(names), of, strings.Join(names[:3], ", "))
+	}
+	return strings.Join(names, ", ")
 }
 
 // several reports which parts of a cell's identity vary within the run.
@@ -173,7 +188,7 @@ func (w *writer) multiplicity(cells []*cell) {
 		}
 	}
 	if len(names) > 0 {
-		w.add("significant alone, but not among %d comparisons (Holm): %s", len(tested), strings.Join(names, ", "))
+		w.add("significant alone, but not among %d comparisons (Holm): %s", len(tested), enumerate(names, len(cells)))
 	}
 }
 
