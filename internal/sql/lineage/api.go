@@ -147,6 +147,11 @@ type Verdict struct {
 	// Texts of errors, counts of warnings and last_insert_id of its answer are
 	// to be hidden.
 	Touched bool
+	// Compares: the statement writes to a protected column what may be there
+	// already. How many rows were changed, and not only matched, tells whether:
+	// the gate is to connect to servers with CLIENT_FOUND_ROWS, to drop the
+	// texts of such answers, and with ON DUPLICATE KEY UPDATE also the counts.
+	Compares bool
 	// Guesses counts the constants compared with protected columns.
 	Guesses int
 	// Writes are the tables written to, or made by ClassDefine.

@@ -114,8 +114,21 @@ func (g *generator) selects(depth, k int) (string, []string) {
 	distinct := g.chance(10)
 	defer func(was bool) { g.plain = was }(g.plain)
 	g.plain = g.plain || distinct
+	var groups []string
+	grouped := g.chance(20)
+	for range g.r.IntN(3) {
+		groups = append(groups, g.column())
+	}
 	for range k {
-		e, name := g.expr(depth), g.fresh("r")
+		e, name := "", g.fresh("r")
+		switch {
+		case grouped && len(groups) > 0 && g.chance(50):
+			e = g.pick(groups...)
+		case grouped:
+			e = g.aggregate(depth)
+		default:
+			e = g.expr(depth)
+		}
 		if g.chance(15) {
 			name = g.pick("id", "b", "s", "n")
 		}
@@ -129,20 +142,37 @@ func (g *generator) selects(depth, k int) (string, []string) {
 		out += "DISTINCT "
 	}
 	out += strings.Join(items, ", ") + " FROM " + from
-	return out + g.clauses(depth), names
+	out += g.where(depth)
+	if grouped && len(groups) > 0 {
+		out += " GROUP BY " + strings.Join(groups, ", ")
+		if g.chance(20) {
+			out += " HAVING " + g.aggregate(depth) + g.pick(" > 0", " = 1", " IS NOT NULL")
+		}
+	}
+	return out, names
 }
 
-func (g *generator) clauses(depth int) (out string) {
+func (g *generator) where(depth int) string {
 	if g.chance(40) {
-		out += " WHERE " + g.condition(depth)
+		return " WHERE " + g.condition(depth)
 	}
-	if g.chance(8) {
-		out += " GROUP BY " + g.pick("1", g.column(), g.column()+", "+g.column())
+	return ""
+}
+
+// aggregate makes an expression over the rows of a group.
+func (g *generator) aggregate(depth int) string {
+	e := g.expr(depth - 1)
+	switch g.r.IntN(6) {
+	case 0:
+		return "COUNT(*)"
+	case 1:
+		return "COUNT(DISTINCT " + e + ")"
+	case 2:
+		return fmt.Sprintf("GROUP_CONCAT(%[1]s ORDER BY %[1]s)", e)
+	case 3:
+		return "CONCAT(MAX(" + e + "), MIN(" + g.expr(depth-1) + "))"
 	}
-	if g.chance(4) {
-		out += " HAVING " + g.condition(depth)
-	}
-	return out
+	return g.pick("MAX", "MIN", "SUM", "COUNT", "AVG", "BIT_OR") + "(" + e + ")"
 }
 
 // top makes a query whose columns may be stars.
@@ -157,7 +187,7 @@ func (g *generator) top(depth int) string {
 	if g.chance(40) {
 		items = g.pick(offers[g.r.IntN(len(offers))].name+".*", "1 AS one, "+offers[g.r.IntN(len(offers))].name+".*, 2", g.expr(depth)+" AS e, "+offers[0].name+".*")
 	}
-	return "SELECT " + items + " FROM " + from + g.clauses(depth)
+	return "SELECT " + items + " FROM " + from + g.where(depth)
 }
 
 func (g *generator) from(depth int) (string, []named) {
@@ -228,7 +258,7 @@ func (g *generator) expr(depth int) string {
 	}
 	switch which {
 	case 0:
-		return fmt.Sprintf("%s(%s)", g.pick("UPPER", "LENGTH", "MD5", "HEX", "REVERSE", "ABS", "ROUND", "MAX", "MIN", "SUM", "COUNT", "AVG", "ISNULL"), e())
+		return fmt.Sprintf("%s(%s)", g.pick("UPPER", "LENGTH", "MD5", "HEX", "REVERSE", "ABS", "ROUND", "LOWER", "ASCII", "SIGN", "ISNULL"), e())
 	case 1:
 		return fmt.Sprintf("CONCAT(%s, %s)", e(), e())
 	case 2:
@@ -242,7 +272,7 @@ func (g *generator) expr(depth int) string {
 	case 6:
 		return fmt.Sprintf("NULLIF(%s, %s)", e(), e())
 	case 7:
-		return "COUNT(*)"
+		return fmt.Sprintf("REPLACE(%s, 'e', %s)", e(), e())
 	case 8:
 		q, _ := g.query(depth-1, 1)
 		return "(" + q + " LIMIT 1)"
@@ -250,7 +280,7 @@ func (g *generator) expr(depth int) string {
 		q, _ := g.query(depth-1, 1)
 		return "EXISTS(" + q + ")"
 	case 10:
-		return fmt.Sprintf("%s %sIN (%s)", e(), g.pick("", "NOT "), g.pick("1, 2", "'x', 'secret-one'", e()+", "+e()))
+		return fmt.Sprintf("%s %sIN (%s)", e(), g.pick("", "NOT "), g.pick("1, 2", "'x', 'nobody'", e()+", "+e()))
 	case 11:
 		q, _ := g.query(depth-1, 1)
 		return fmt.Sprintf("%s IN (%s)", e(), q)
@@ -261,9 +291,9 @@ func (g *generator) expr(depth int) string {
 	case 14:
 		return fmt.Sprintf("%s(%s) OVER (%s)", g.pick("SUM", "MAX", "COUNT", "MIN"), e(), g.pick("", "ORDER BY "+e(), "PARTITION BY "+e()))
 	case 15:
-		return fmt.Sprintf("COUNT(DISTINCT %s)", e())
+		return fmt.Sprintf("SUBSTR(%s, 1, 2)", e())
 	case 16:
-		return fmt.Sprintf("GROUP_CONCAT(%[1]s ORDER BY %[1]s)", e())
+		return fmt.Sprintf("STRCMP(%s, %s)", e(), e())
 	case 17:
 		return fmt.Sprintf("(%s BETWEEN %s AND %s)", e(), e(), e())
 	case 18:
@@ -289,4 +319,39 @@ func (g *generator) condition(depth int) string {
 		out += g.pick(" AND ", " OR ", " AND NOT ") + g.condition(depth-1)
 	}
 	return out
+}
+
+// write makes a statement that changes a table.
+func (g *generator) write(depth int) string {
+	target := offered[g.r.IntN(4)] // not the views
+	var cols []string
+	for range 1 + g.r.IntN(3) {
+		if c := g.pick(target.columns...); !slices.Contains(cols, c) && c != "id" {
+			cols = append(cols, c)
+		}
+	}
+	if len(cols) == 0 {
+		cols = []string{target.columns[0]}
+	}
+	switch g.r.IntN(6) {
+	case 0, 1:
+		q, _ := g.query(depth, len(cols))
+		if slices.Contains(target.columns, "id") && !slices.Contains(cols, "id") {
+			return "INSERT IGNORE INTO " + target.name + " (id, " + strings.Join(cols, ", ") + ") SELECT 100, u.* FROM (" + q + ") u"
+		}
+		return "INSERT INTO " + target.name + " (" + strings.Join(cols, ", ") + ") " + q
+	case 2:
+		g.levels = [][]named{{target}}
+		return "DELETE FROM " + target.name + " WHERE " + g.condition(depth)
+	}
+	from, offers := g.from(depth)
+	g.levels = [][]named{append(offers, named{"y", target.columns})}
+	set := ""
+	for i, c := range cols {
+		if i > 0 {
+			set += ", "
+		}
+		set += "y." + c + " = " + g.expr(depth)
+	}
+	return "UPDATE IGNORE " + target.name + " y JOIN (" + from + ") SET " + set + g.where(depth)
 }

@@ -1,7 +1,10 @@
 package lineage
 
 import (
+	"cmp"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/veildb/veildb/internal/sql/schema"
 	"github.com/veildb/veildb/internal/sql/sqlast"
@@ -32,6 +35,7 @@ type state struct {
 	implied Labels // in a view: what of preds the rules mind
 	effects int    // assignments and functions that change something
 	guesses int
+	uses    []*Node // for explanations: what protected columns serve for
 }
 
 func (a *analysis) refuse(r *Refusal) {
@@ -58,6 +62,9 @@ func (x *Account) Judge(t *token.Text, mode token.Mode, s Session) *Verdict {
 	}
 	a.fold = a.catalog.Names == schema.IgnoreCase
 	v := &Verdict{Class: ClassOther}
+	if s.Explain {
+		v.Tree = &Node{}
+	}
 	switch {
 	case a.catalog.Blind != "":
 		v.Refusal = refuseCatalog
@@ -65,8 +72,8 @@ func (x *Account) Judge(t *token.Text, mode token.Mode, s Session) *Verdict {
 	default:
 		stmt, err := sqlast.Parse(t, mode)
 		if err != nil {
-			v.Refusal = refuseUnreadable
-			return v
+			a.refuse(refuseUnreadable)
+			break
 		}
 		a.statement(stmt, v)
 	}
@@ -151,9 +158,6 @@ func misnamed(q *sqlast.Select, v *Verdict) {
 // outputs makes columns the result.
 func (a *analysis) outputs(cols []column, v *Verdict) {
 	v.Outputs = make([]Output, len(cols))
-	if a.session.Explain {
-		v.Tree = &Node{Text: string(v.Class)}
-	}
 	for i, c := range cols {
 		v.Outputs[i] = Output{Name: c.name, Labels: c.labels}
 		if c.tells && len(a.minded(c.labels)) > 0 {
@@ -163,7 +167,7 @@ func (a *analysis) outputs(cols []column, v *Verdict) {
 			v.Outputs[i].Base = &c.base.Column
 		}
 		if v.Tree != nil {
-			n := &Node{Text: "column " + c.name, Labels: a.account.ruleNames(c.labels)}
+			n := &Node{Text: "column " + cmp.Or(c.name, strconv.Itoa(i+1)), Labels: a.account.ruleNames(c.labels)}
 			if c.node != nil && len(c.labels) > 0 {
 				n.Kids = []*Node{c.node}
 			}
@@ -199,6 +203,17 @@ func (a *analysis) finish(v *Verdict) {
 	if v.Refusal != nil {
 		v.Outputs = nil
 	}
+	if v.Tree == nil {
+		return
+	}
+	v.Tree.Text = string(v.Class)
+	if v.Refusal != nil {
+		v.Tree.Text += ", refused: " + v.Refusal.Reason
+		v.Tree.Kids = nil
+	}
+	if len(a.uses) > 0 {
+		v.Tree.Kids = append(v.Tree.Kids, &Node{Text: "conditions, order and groups", Kids: a.uses})
+	}
 }
 
 // join makes the node of a part of which others are part. Nodes are made for
@@ -226,4 +241,26 @@ func (a *analysis) leaf(text string, l Labels) *Node {
 		return nil
 	}
 	return &Node{Text: text, Labels: slices.Clone(a.account.ruleNames(l))}
+}
+
+// String draws the tree, a part on a line.
+func (n *Node) String() string {
+	var b strings.Builder
+	n.draw(&b, "", "")
+	return b.String()
+}
+
+func (n *Node) draw(b *strings.Builder, first, rest string) {
+	b.WriteString(first + n.Text)
+	if len(n.Labels) > 0 {
+		b.WriteString("  [" + strings.Join(n.Labels, ", ") + "]")
+	}
+	b.WriteString("\n")
+	for i, k := range n.Kids {
+		if i == len(n.Kids)-1 {
+			k.draw(b, rest+"└─ ", rest+"   ")
+		} else {
+			k.draw(b, rest+"├─ ", rest+"│  ")
+		}
+	}
 }

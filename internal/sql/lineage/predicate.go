@@ -24,8 +24,15 @@ const (
 // granted says which grant allows a use that Guarded does not.
 var granted = [...]Grant{useRange: GrantRange, useLike: GrantLikePrefix, useOrder: GrantOrder, useGroup: GrantGroup, useJoin: GrantJoin}
 
+// said are the uses in the tree of a verdict.
+var said = [...]string{useOther: "another use", useEqual: "equality with constants", useNull: "IS NULL", useDistinct: "equality of rows", useRange: "order compared with constants",
+	useLike: "beginning compared with a constant", useOrder: "order of rows", useGroup: "groups or equality of rows", useJoin: "equality with another column"}
+
 // use notes that values with labels serve for u, or refuses the statement.
 func (a *analysis) use(u use, l Labels) {
+	if len(l) > 0 && a.session.Explain {
+		a.uses = append(a.uses, a.leaf(said[u], l))
+	}
 	for _, r := range l {
 		rule := &a.rules().List[r]
 		if rule.Inference == Documented || rule.Inference == Guarded && (u == useEqual || u == useNull || u == useDistinct || rule.Grants&granted[u] != 0) {

@@ -102,7 +102,7 @@ func (a *analysis) insert(s *sqlast.Insert, v *Verdict) {
 		}
 		also = a.selected(s)
 	}
-	a.assign(s.OnDuplicate, &scope{rel: cross(r, also)}, r.sources)
+	v.Compares = compares(a.assign(s.OnDuplicate, &scope{rel: cross(r, also)}, r.sources))
 	if s.Returning != nil {
 		a.outputs(a.list(s.Returning, sc), v)
 	}
@@ -179,7 +179,9 @@ func (a *analysis) update(s *sqlast.Update, v *Verdict) {
 	if a.refusal != nil {
 		return
 	}
-	for _, c := range a.assign(s.Set, sc, sc.rel.sources) {
+	to := a.assign(s.Set, sc, sc.rel.sources)
+	v.Compares = compares(to)
+	for _, c := range to {
 		for _, src := range sc.rel.sources {
 			if !src.has(c) {
 				continue
@@ -192,6 +194,15 @@ func (a *analysis) update(s *sqlast.Update, v *Verdict) {
 		}
 	}
 	a.rest(s.Where, s.Order, s.Limit, sc)
+}
+
+func compares(to []*column) bool {
+	for _, c := range to {
+		if len(c.labels) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // has reports whether c is one of s's columns.
