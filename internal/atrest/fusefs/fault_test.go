@@ -76,11 +76,13 @@ func TestUnreadableFiles(t *testing.T) {
 			t.Errorf("%s: truncate: %v; want EIO", name, err)
 		}
 	}
+	m.stop(t) // all of the log has come
 	for _, name := range names[1:] {
 		if want := filepath.Join(m.Lower, name); strings.Count(strings.Join(m.log(), "\n"), want) != 1 {
 			t.Errorf("%s: log %q; want one line on it", name, m.log())
 		}
 	}
+	m.remount(t)
 	for _, name := range names {
 		if err := os.Remove(filepath.Join(m.dir, name)); err != nil {
 			t.Errorf("remove %s: %v", name, err)

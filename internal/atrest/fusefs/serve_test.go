@@ -8,6 +8,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -120,6 +121,9 @@ func TestSQLiteProcesses(t *testing.T) {
 	}
 	wg.Wait()
 	checkSQLite(t, db, workers*sqliteRows)
+	if countCanary(t, m.dir) == 0 {
+		t.Error("no file on the mount holds the canary: the search finds nothing")
+	}
 	if n := countCanary(t, m.Lower); n > 0 {
 		t.Errorf("%d files below hold content in plain", n)
 	}
@@ -135,4 +139,26 @@ func checkSQLite(t *testing.T, db *sql.DB, want int) {
 	if err := db.QueryRowContext(context.Background(), "PRAGMA integrity_check").Scan(&verdict); err != nil || verdict != "ok" {
 		t.Errorf("integrity: %q, %v", verdict, err)
 	}
+}
+
+// canary is what a test stores; it must not be found below.
+const canary = "Kanarienvogel-7f3a"
+
+// countCanary counts the files below dir that hold the canary.
+func countCanary(t *testing.T, dir string) (n int) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if bytes.Contains(b, []byte(canary)) {
+			n++
+		}
+		return err
+	})
+	if err != nil {
+		t.Errorf("search %s: %v", dir, err)
+	}
+	return n
 }
