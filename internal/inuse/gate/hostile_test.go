@@ -102,6 +102,8 @@ func TestHostileBackend(t *testing.T) {
 				s.armed.Store(&f)
 				at.WriteCommand([]byte("\x03SELECT id, ssn, salary FROM employee"))
 				at.Flush()
+				// The gate may take it for an answer that is complete.
+				at.NetConn().(*tap).Conn.(*net.TCPConn).CloseWrite()
 				got, _ := io.ReadAll(at.NetConn())
 				if user == "app" && (contains(got, "721-07-4426") || contains(got, "91357")) {
 					t.Errorf("a value came in plain: %q", got)
