@@ -1,13 +1,16 @@
 package gate
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/veildb/veildb/internal/inuse/encdb"
 	"github.com/veildb/veildb/internal/inuse/policy"
 	"github.com/veildb/veildb/internal/inuse/wire"
+	"github.com/veildb/veildb/internal/sql/lineage"
 	"github.com/veildb/veildb/internal/sql/token"
 )
 
@@ -32,6 +35,8 @@ type answer struct {
 	plan  *plan  // nil before definitions
 	shape *shape // being noted, or nil
 	rows  int64
+	// failed: the server answered with an error.
+	failed bool
 
 	cells, dummies *encdb.Sealer // of plan, once needed
 
@@ -51,7 +56,7 @@ func (ss *session) pass(cmd wire.Command, p []byte, v verdict, st *stmt) error {
 // fetch passes the rows of a cursor.
 func (ss *session) fetch(p []byte, st *stmt) error {
 	if st.plan == nil || len(st.plan.types) == 0 {
-		return ss.refuse(refuseStatement, st.v.class)
+		return ss.refuse(refuseStatement, st.v.Class)
 	}
 	return ss.send(wire.ComStmtFetch, p, st.v, nil, st.plan)
 }
@@ -65,7 +70,7 @@ func (ss *session) send(cmd wire.Command, p []byte, v verdict, st *stmt, pl *pla
 		ss.answer = &answer{session: ss}
 	}
 	a := ss.answer
-	a.v, a.st, a.plan, a.shape, a.rows, a.cells, a.dummies = v, st, pl, nil, 0, nil, nil
+	a.v, a.st, a.plan, a.shape, a.rows, a.cells, a.dummies, a.failed = v, st, pl, nil, 0, nil, nil, false
 	err := a.run()
 	a.report()
 	return err
@@ -75,7 +80,7 @@ func (ss *session) send(cmd wire.Command, p []byte, v verdict, st *stmt, pl *pla
 // session may be idle for long.
 func (ss *session) forget() {
 	if r := ss.reader; r != nil && len(r.text.SQL) > keepAnswer {
-		r.text, r.v = token.Text{}, verdict{}
+		r.text, r.key = token.Text{}, nil
 	}
 	if a := ss.answer; a != nil {
 		a.v, a.st, a.plan = verdict{}, nil, nil
@@ -94,7 +99,7 @@ func (a *answer) report() {
 		return
 	}
 	for rule, l := range a.plan.rules {
-		a.event(Event{Kind: "ciphertext", Rule: rule, Level: l.String(), Class: string(a.v.class), Columns: len(a.plan.cols), Rows: a.rows})
+		a.event(Event{Kind: "ciphertext", Rule: rule, Level: l.String(), Class: string(a.v.Class), Columns: len(a.plan.cols), Rows: a.rows})
 	}
 }
 
@@ -130,6 +135,10 @@ func (a *answer) packet(kind wire.Kind) error {
 	case wire.KindInfile:
 		return errInfile
 	case wire.KindPrepared:
+		// Of RETURNING the server tells only with the rows.
+		if n := int(a.resp.Prepared.Columns); n != len(a.v.outputs) && n > 0 && a.v.Class != lineage.ClassShow {
+			return errNumber
+		}
 		a.plan = &plan{}
 		if a.st != nil {
 			a.stmts[a.resp.Prepared.ID] = a.st
@@ -141,6 +150,9 @@ func (a *answer) packet(kind wire.Kind) error {
 		}
 		return a.client.WritePacket(s.Append(a.out[:0]))
 	case wire.KindColumns:
+		if a.resp.Columns != len(a.v.outputs) && a.v.Class != lineage.ClassShow {
+			return errNumber
+		}
 		a.plan = &plan{}
 		if a.note(); a.shape != nil {
 			a.shape.head.Add(a.server.Payload(), a.server.Payload())
@@ -175,7 +187,11 @@ func (a *answer) column() error {
 		return errUnjudged
 	}
 	out := a.server.Payload()
-	if d, protected := a.reader.column(c, &a.v, a.utf8); protected {
+	d, err := a.reader.column(len(pl.types), c, a.v.judgement, a.utf8)
+	if err != nil {
+		return err
+	}
+	if d.Protected() {
 		out = a.protect(c, d)
 	} else {
 		pl.columns, pl.blocked = append(pl.columns, nil), append(pl.blocked, false)
@@ -187,6 +203,9 @@ func (a *answer) column() error {
 	}
 	if len(pl.types) == a.resp.Columns {
 		if err := a.begin(); err != nil {
+			return err
+		}
+		if err := a.confirm(); err != nil {
 			return err
 		}
 	}
@@ -314,7 +333,7 @@ func (a *answer) end(kind wire.Kind) error {
 	}
 	ok.Warnings, ok.Info, ok.State = 0, nil, nil
 	ok.Status &^= wire.StatusSessionChanged
-	if a.v.class != classInsert {
+	if a.v.Class != lineage.ClassInsert {
 		ok.InsertID = 0
 	}
 	a.out = ok.Append(a.out[:0], a.client.Caps)
@@ -334,10 +353,48 @@ func (a *answer) fault() error {
 	if err != nil {
 		return err
 	}
+	a.failed = true
 	if !a.v.touches || plainFaults[e.Code] {
 		return a.server.CopyTo(a.client)
 	}
 	a.srv.count.redacted.Add(1)
-	a.event(Event{Kind: "redacted", Rule: a.v.all.Rule, Class: string(a.v.class)})
-	return a.client.WriteErr(e.Code, string(e.State), "the server's message is withheld: the statement touches protected columns")
+	a.event(Event{Kind: "redacted", Rule: a.v.all.Rule, Class: string(a.v.Class)})
+	return a.client.WriteErr(e.Code, string(e.State), "the server's message is withheld: the statement touches protected columns"+keyName(e))
+}
+
+// keyName is what may be told of a duplicate key: its name, which the server
+// puts last.
+func keyName(e wire.Err) string {
+	const before = " for key '"
+	at := bytes.LastIndex(e.Message, []byte(before))
+	if e.Code != 1062 || at < 0 || !bytes.HasSuffix(e.Message, []byte("'")) {
+		return ""
+	}
+	return string(e.Message[at:])
+}
+
+// confirm makes sure that no definitions have changed between the judging of a
+// statement and its running: the server had its tables open when it sent what
+// has come now. If they have, the statement is judged once more.
+func (a *answer) confirm() error {
+	if a.asked == a.backend.asked.Load() {
+		return nil
+	}
+	before := a.reader
+	if ref := a.prepareReader(); ref != nil {
+		return errChanged
+	}
+	if a.reader == before {
+		return nil
+	}
+	sql := a.v.sql
+	if a.st != nil {
+		sql = a.st.sql
+		a.reader.set(a.st.mode, a.st.db)
+	}
+	now := a.reader.judge(sql).judgement
+	if now.refusal != nil || !slices.Equal(now.outputs, a.v.outputs) {
+		return errChanged
+	}
+	return nil
 }

@@ -34,7 +34,10 @@ type Backend struct {
 	// and why; it must be quick. Nil: nobody is told.
 	Report func(up bool, cause error)
 
-	open          atomic.Int64 // sessions
+	open     atomic.Int64          // sessions
+	loaded   func(*schema.Catalog) // told of every catalog; nil: nobody is
+	vanished vanishing
+
 	reads, errors atomic.Int64
 	current       atomic.Pointer[schema.Catalog] // nil: not known now
 	// asked counts the reasons to read the catalog again, seen those that
@@ -223,6 +226,9 @@ func (b *Backend) reload(ctx context.Context) (err error) {
 	b.read, b.cost = time.Now(), time.Since(begun)
 	if old := b.current.Load(); old == nil || !old.Equal(cat) {
 		b.current.Store(cat)
+		if b.loaded != nil {
+			b.loaded(cat)
+		}
 	}
 	b.seen.Store(asked)
 	return nil

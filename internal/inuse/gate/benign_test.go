@@ -55,7 +55,9 @@ func runBenign(t *testing.T, g *testGate, c *leakCase) *transcript {
 		err = at.execute(tr, tr.prep.ID, 0, params...)
 	}
 	if err != nil {
-		t.Fatalf("%s: %v", c.ID, err)
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		t.Fatalf("%s: %v: %+v", c.ID, err, g.events[len(g.events)-1])
 	}
 	return tr
 }

@@ -1,37 +1,67 @@
 package gate
 
 import (
+	"errors"
+	"strings"
+
 	"github.com/veildb/veildb/internal/inuse/policy"
 	"github.com/veildb/veildb/internal/inuse/wire"
+	"github.com/veildb/veildb/internal/sql/lineage"
 	"github.com/veildb/veildb/internal/sql/schema"
 )
 
-// column says whether a result column of a statement is protected, and by which
-// rule: the strictest answer of the labels, the rules and, where the statement
-// touches protected tables, of what the server's metadata can vouch for. utf8
-// says that names in it are UTF-8.
-func (r *reader) column(c *wire.Column, v *verdict, utf8 bool) (policy.Decision, bool) {
-	if len(c.Schema) == 0 || len(c.OrgTable) == 0 || len(c.OrgName) == 0 {
-		return v.all, v.touches
-	}
-	n := schema.TableName{Database: string(c.Schema), Table: string(c.OrgTable)}
-	name := string(c.OrgName)
-	if !utf8 && !(sure(n.Database) && sure(n.Table) && sure(name)) {
-		return policy.Decision{Level: r.view.Least(), Rule: derived}, true
-	}
-	if g := r.tables[r.cat.Key(n)]; g != nil {
-		if d, ok := g.column(name); ok {
-			return d, true
+// errForeseen means that the server's answer is not what was foreseen for the
+// statement: one of the two was read wrongly. Nothing of it may pass. The others
+// say in what.
+var (
+	errForeseen = errors.New("the server's answer is not the one foreseen for the statement")
+	errNumber   = unforeseen("number of columns")
+	errName     = unforeseen("name of a column")
+	errSource   = unforeseen("source of a column")
+	errChanged  = unforeseen("definitions have changed")
+)
+
+type unforeseen string
+
+func (u unforeseen) Error() string { return errForeseen.Error() + ": " + string(u) }
+
+// Is reports whether target is errForeseen.
+func (u unforeseen) Is(target error) bool { return target == errForeseen }
+
+// column says whether column i of a result is protected, and by which rule. It
+// fails with errForeseen if the server's definition of the column contradicts
+// the judgement. utf8 says that names in it are UTF-8.
+func (r *reader) column(i int, c *wire.Column, j *judgement, utf8 bool) (policy.Decision, error) {
+	base := schema.Column{Database: string(c.Schema), Table: string(c.OrgTable), Column: string(c.OrgName)}
+	known := base.Database != "" && base.Table != "" && base.Column != "" && (utf8 || sure(base.Database) && sure(base.Table) && sure(base.Column)) &&
+		!j.hidden[fold(base.Table)] && !r.tables.hides(r.cat, schema.TableName{Database: base.Database, Table: base.Table})
+	if j.outputs == nil && j.Class == lineage.ClassShow {
+		if known && len(r.view.Restrictions(base)) > 0 {
+			return policy.Decision{}, errSource
 		}
+		return policy.Decision{Level: policy.Full}, nil
 	}
-	if d := r.view.Decide(schema.Column{Database: n.Database, Table: n.Table, Column: name}); d.Protected() && d.Level != policy.Full {
-		return d, true
+	if i >= len(j.outputs) {
+		return policy.Decision{}, errNumber
 	}
-	if !v.touches {
-		return policy.Decision{}, false
+	d, out := j.outputs[i], &j.Outputs[i]
+	if name := string(c.Name); out.Name != "" && (utf8 || sure(name)) && !strings.EqualFold(out.Name, name) {
+		return d, errName
 	}
-	t := r.cat.Table(n)
-	return v.all, !v.simple || t == nil || t.Kind == schema.View || t.Column(name) == nil
+	if !known {
+		return d, nil
+	}
+	if !d.Protected() && len(r.view.Restrictions(base)) > 0 {
+		if j.nested { // the server may mean an alias in a query of FROM
+			return r.view.Decide(base), nil
+		}
+		return d, errSource
+	}
+	if t := r.cat.Table(schema.TableName{Database: base.Database, Table: base.Table}); !j.nested && out.Base != nil && t != nil && t.Kind == schema.Base &&
+		r.cat.Names.Fold(*out.Base) != r.cat.Names.Fold(base) {
+		return d, errSource
+	}
+	return d, nil
 }
 
 // sure reports whether a name in a character set that is not Unicode is the one

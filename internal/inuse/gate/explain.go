@@ -7,6 +7,7 @@ import (
 
 	"github.com/veildb/veildb/internal/inuse/policy"
 	"github.com/veildb/veildb/internal/inuse/wire"
+	"github.com/veildb/veildb/internal/sql/lineage"
 )
 
 // An Explanation is what an account would get for a statement.
@@ -18,6 +19,7 @@ type Explanation struct {
 	Class   string            `json:"class,omitempty"`
 	Touches bool              `json:"touches"` // names a table that holds protected columns
 	Columns []ExplainedColumn `json:"columns,omitempty"`
+	Tree    *lineage.Node     `json:"tree,omitempty"` // where values come from and go to
 }
 
 // An ExplainedColumn is a column of the statement's result.
@@ -45,27 +47,41 @@ func Explain(ctx context.Context, b *Backend, view *policy.View, database string
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{access: newAccess(cat, view), database: database}
-	v := verdict{sql: sql}
-	if view.Least() != policy.Full {
-		var ref *Refusal
-		v, ref = r.judge(sql)
-		e.Class, e.Touches = string(v.class), v.touches
-		switch {
-		case ref != nil:
-			e.Allowed, e.Rule, e.Reason = false, ref.Rule, ref.Reason
-			return e, nil
-		case cat.Blind != "":
-			e.Allowed, e.Rule, e.Reason = false, refuseCatalog.Rule, refuseCatalog.Reason
-			return e, nil
-		}
-	}
 	if database != "" {
 		if err := wire.RunQuery(c, "USE `"+escapeName(database)+"`", nil); err != nil {
 			return nil, fmt.Errorf("use database: %w", err)
 		}
 	}
-	return e, e.prepare(c, r, &v)
+	r := &reader{access: newAccess(cat, view, nil), tables: new(temporaries)}
+	if err := queryStrings(c, settingsQuery, func(v []string) {
+		mode, _, _ := readSettings(v)
+		r.set(mode, database)
+	}); err != nil {
+		return nil, err
+	}
+	if view.Least() == policy.Full {
+		return e, e.prepare(c, r, verdict{nil, sql})
+	}
+	v := r.explain(sql)
+	e.Class, e.Touches, e.Tree = string(v.Class), v.touches, v.Tree
+	switch {
+	case v.refusal != nil:
+		e.Allowed, e.Rule, e.Reason = false, v.refusal.Rule, v.refusal.Reason
+		return e, nil
+	case cat.Blind != "":
+		e.Allowed, e.Rule, e.Reason = false, refuseCatalog.Rule, refuseCatalog.Reason
+		return e, nil
+	}
+	return e, e.prepare(c, r, v)
+}
+
+// explain is judge with a tree.
+func (r *reader) explain(sql []byte) verdict {
+	if err := r.text.Scan(sql, r.mode); err != nil {
+		return verdict{refused(refuseLex.Rule, refuseLex.Reason+": "+err.Error()), nil}
+	}
+	r.text.Trim()
+	return verdict{r.analyse(true), r.text.SQL}
 }
 
 func escapeName(s string) string {
@@ -79,7 +95,7 @@ func escapeName(s string) string {
 }
 
 // prepare learns the columns from the server.
-func (e *Explanation) prepare(c *wire.Conn, r *reader, v *verdict) error {
+func (e *Explanation) prepare(c *wire.Conn, r *reader, v verdict) error {
 	if err := c.WriteCommand(append([]byte{byte(wire.ComStmtPrepare)}, v.sql...)); err != nil {
 		return err
 	}
@@ -102,22 +118,27 @@ func (e *Explanation) prepare(c *wire.Conn, r *reader, v *verdict) error {
 			if err := col.Decode(c.Payload(), c.Caps); err != nil {
 				return err
 			}
-			e.Columns = append(e.Columns, explainColumn(r, v, &col))
+			x, err := explainColumn(r, v.judgement, len(e.Columns), &col)
+			if err != nil {
+				return err
+			}
+			e.Columns = append(e.Columns, x)
 		}
 	}
 	return nil
 }
 
-func explainColumn(r *reader, v *verdict, col *wire.Column) ExplainedColumn {
+func explainColumn(r *reader, j *judgement, i int, col *wire.Column) (ExplainedColumn, error) {
 	x := ExplainedColumn{Name: string(col.Name), Level: policy.Full.String()}
 	if len(col.OrgName) > 0 {
 		x.Source = string(col.Schema) + "." + string(col.OrgTable) + "." + string(col.OrgName)
 	}
-	if r.view.Least() == policy.Full {
-		return x
+	if j == nil {
+		return x, nil
 	}
-	if d, protected := r.column(col, v, true); protected {
+	d, err := r.column(i, col, j, true)
+	if d.Protected() {
 		x.Level, x.Rule = cellLevel(d).String(), d.Rule
 	}
-	return x
+	return x, err
 }

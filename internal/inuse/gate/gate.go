@@ -9,15 +9,15 @@
 //	             client handed over (package encdb)
 //	blocked      they are encrypted for nobody
 //
-// The last two are restricted. Their statements are read by tokens, not parsed,
-// and what is not on a list of things understood is refused: see reader.judge.
-// Where a statement names a table that holds protected columns, a result column
-// passes in plain only if the server's metadata ties it to an unprotected
-// column of a base table and the statement has one level; expressions are
-// encrypted, error texts and warnings withheld.
+// The last two are restricted. Each of their statements is brought into one
+// form, which the server gets, and analysed: package lineage says on which base
+// columns every column of the result can depend, and those that can depend on
+// protected ones are encrypted. What it does not understand is refused. The
+// server's metadata has to agree, or the connection ends. Error texts and
+// warnings of statements that touch protected columns are withheld.
 //
-// What this does not protect: what can be concluded from conditions. Whoever may
-// write WHERE salary > 90000 learns something from the number of rows.
+// What conditions may tell of protected values is for the rules to say: see
+// docs/confidential-sql.md.
 package gate
 
 import (
@@ -69,6 +69,9 @@ type Config struct {
 	// TrustGrants lets restricted accounts in whatever privileges they hold. It is
 	// for tests of what the gate itself keeps from them.
 	TrustGrants bool
+	// MaxGuesses bounds how many constants an account may compare with protected
+	// columns in a minute. 0: 6000
+	MaxGuesses int
 	// Audit is told of logins, ciphertext and refusals; it may be called by
 	// several goroutines at once. Nil: nobody is told.
 	Audit func(Event)
@@ -79,7 +82,7 @@ type Config struct {
 type Event struct {
 	Time    time.Time `json:"time"`
 	Session uint64    `json:"session"`
-	Kind    string    `json:"kind"` // "login", "denied", "refused", "ciphertext", "redacted", "protocol", "logout"
+	Kind    string    `json:"kind"` // "login", "denied", "refused", "ciphertext", "condition", "redacted", "alarm", "protocol", "logout"
 	User    string    `json:"user"`
 	Host    string    `json:"host"`
 	Level   string    `json:"level,omitempty"`
@@ -96,6 +99,8 @@ type Stats struct {
 	Connections, Open, Denied         int64
 	Statements, Restricted            int64 // commands answered
 	Refused, Redacted, CipherCells    int64
+	Guesses, Alarms                   int64
+	RefusedBy                         map[string]int64 // by the reason's short name
 	CatalogReads, CatalogErrors       int64
 	BackendFailures, ProtocolFailures int64
 
@@ -115,7 +120,7 @@ type BackendStats struct {
 
 // counters are the Stats being counted.
 type counters struct {
-	connections, open, denied, statements, restricted, refused, redacted, cells, protocol, failures atomic.Int64
+	connections, open, denied, statements, restricted, refused, redacted, cells, protocol, failures, guesses, alarms atomic.Int64
 }
 
 // A Server serves clients.
@@ -130,6 +135,9 @@ type Server struct {
 	users    map[string]int // sessions by account
 	hosts    map[string]int // connections by address
 	wg       sync.WaitGroup
+
+	guesses  guessing
+	refusals sync.Map // *atomic.Int64 by reason
 
 	accessMu sync.Mutex
 	accesses map[accessKey]*access
@@ -146,7 +154,7 @@ type accessKey struct {
 const maxAccesses = 256
 
 // access is newAccess, once for sessions that are alike.
-func (s *Server) access(key accessKey, view *policy.View) *access {
+func (s *Server) access(b *Backend, key accessKey, view *policy.View) *access {
 	s.accessMu.Lock()
 	defer s.accessMu.Unlock()
 	a := s.accesses[key]
@@ -154,7 +162,7 @@ func (s *Server) access(key accessKey, view *policy.View) *access {
 		if len(s.accesses) >= maxAccesses {
 			clear(s.accesses)
 		}
-		a = newAccess(key.cat, view)
+		a = newAccess(key.cat, view, s.vanished(b, key.cat))
 		s.accesses[key] = a
 	}
 	return a
@@ -170,11 +178,34 @@ func New(cfg Config) *Server {
 	setDefault(&cfg.LoginTimeout, 10*time.Second)
 	setDefault(&cfg.Stall, time.Minute)
 	setDefault(&cfg.MaxStatement, 64<<20)
+	setDefault(&cfg.MaxGuesses, 6000)
 	setDefault(&cfg.MaxRow, 64<<20)
 	if cfg.Audit == nil {
 		cfg.Audit = func(Event) {}
 	}
-	return &Server{cfg: cfg, sessions: map[*session]struct{}{}, users: map[string]int{}, hosts: map[string]int{}, accesses: map[accessKey]*access{}}
+	s := &Server{cfg: cfg, sessions: map[*session]struct{}{}, users: map[string]int{}, hosts: map[string]int{}, accesses: map[accessKey]*access{}}
+	for _, b := range cfg.Backends {
+		b.loaded = func(cat *schema.Catalog) { s.vanished(b, cat) }
+	}
+	return s
+}
+
+// vanished returns the tables of a catalog that have to be protected because
+// those of rules are gone, and alarms if that is new.
+func (s *Server) vanished(b *Backend, cat *schema.Catalog) []schema.TableName {
+	rules := s.cfg.Rules.Current()
+	lost, gone := b.vanished.look(cat, rules.Set, rules.Number)
+	for _, rule := range gone {
+		s.alarm(Event{Rule: rule, Rules: rules.Number, Reason: "a table that the rule names is gone; tables that are new are protected whole until the rule is changed"})
+	}
+	return lost
+}
+
+// alarm reports what somebody has to look at.
+func (s *Server) alarm(e Event) {
+	s.count.alarms.Add(1)
+	e.Time, e.Kind = time.Now(), "alarm"
+	s.cfg.Audit(e)
 }
 
 func setDefault[T int | time.Duration](v *T, d T) {
@@ -323,7 +354,12 @@ func (s *Server) Stats() Stats {
 		Statements: s.count.statements.Load(), Restricted: s.count.restricted.Load(),
 		Refused: s.count.refused.Load(), Redacted: s.count.redacted.Load(), CipherCells: s.count.cells.Load(),
 		ProtocolFailures: s.count.protocol.Load(), BackendFailures: s.count.failures.Load(),
+		Guesses: s.count.guesses.Load(), Alarms: s.count.alarms.Load(), RefusedBy: map[string]int64{},
 	}
+	s.refusals.Range(func(reason, n any) bool {
+		st.RefusedBy[reason.(string)] = n.(*atomic.Int64).Load()
+		return true
+	})
 	for _, b := range s.cfg.Backends {
 		st.CatalogReads += b.reads.Load()
 		st.CatalogErrors += b.errors.Load()

@@ -36,13 +36,13 @@ func (g generator) expression(n int) string {
 
 func (g generator) aggregate() string {
 	a := g.expression(1)
-	return g.pick("MIN", "MAX", "SUM", "COUNT", "ANY_VALUE", "GROUP_CONCAT", "AVG", "BIT_XOR", "COUNT") + "(" + g.pick("", "DISTINCT ") + a + ")" + g.pick("", "", " OVER ()", " OVER (PARTITION BY e.id)")
+	return g.pick("MIN", "MAX", "SUM", "COUNT", "ANY_VALUE", "GROUP_CONCAT", "AVG", "BIT_XOR", "COUNT") + "(" + g.pick("", "DISTINCT ") + a + ")" + g.pick("", "", " OVER ()", " OVER (PARTITION BY e.id, d.id)")
 }
 
 func (g generator) statement() string {
 	var items []string
 	for range 1 + g.IntN(4) {
-		item := g.pick(g.column(), g.expression(1+g.IntN(2)), g.aggregate(), "e.*", "d.*", "FIRST_VALUE("+g.column()+") OVER (ORDER BY e.id)", "LAG("+g.column()+") OVER (ORDER BY e.id)")
+		item := g.pick(g.column(), g.expression(1+g.IntN(2)), g.aggregate(), "e.*", "d.*", "FIRST_VALUE("+g.column()+") OVER (ORDER BY e.id, d.id)", "LAG("+g.column()+") OVER (ORDER BY e.id, d.id)")
 		if !strings.HasSuffix(item, "*") {
 			item += g.pick("", " AS name", " AS ssn", " x")
 		}
@@ -52,7 +52,7 @@ func (g generator) statement() string {
 		"employee e, dept d", "(employee e, dept AS d)", "employee e STRAIGHT_JOIN dept d", "employee AS e INNER JOIN (dept d) ON 1")
 	return "SELECT " + g.pick("", "DISTINCT ", "SQL_BIG_RESULT ", "SQL_BUFFER_RESULT ") + strings.Join(items, ", ") + " FROM " + from +
 		g.pick("", " WHERE e.id = 1", " WHERE d.id > 1 AND e.hired > '2012-01-01'", " WHERE e.name LIKE '%a%'") +
-		g.pick("", "", " GROUP BY d.id, e.id", " GROUP BY e.name WITH ROLLUP", " GROUP BY e.id, d.id HAVING COUNT(*) > 0") + g.pick("", " ORDER BY e.id", " ORDER BY 1")
+		g.pick("", "", " GROUP BY d.id, e.id", " GROUP BY e.id, d.id WITH ROLLUP", " GROUP BY e.id, d.id HAVING COUNT(*) > 0") + g.pick("", " ORDER BY e.id", " ORDER BY 1")
 }
 
 // TestGeneratedSelects runs generated statements in two states of the database

@@ -3,11 +3,14 @@ package gate
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/veildb/veildb/internal/inuse/policy"
 	"github.com/veildb/veildb/internal/inuse/wire"
+	"github.com/veildb/veildb/internal/sql/lineage"
 	"github.com/veildb/veildb/internal/sql/token"
 )
 
@@ -19,6 +22,9 @@ func (ss *session) guard(cmd wire.Command, p []byte) error {
 		} else if err != nil {
 			return err
 		}
+	}
+	if err := ss.confine(); err != nil {
+		return err
 	}
 	if err := ss.sync(); err != nil {
 		return err
@@ -37,9 +43,10 @@ func (ss *session) guard(cmd wire.Command, p []byte) error {
 		if _, err := wire.DecodeBare(p); err != nil {
 			return err
 		}
-		err := ss.pass(cmd, p, verdict{}, nil)
+		err := ss.pass(cmd, p, noResult, nil)
 		if cmd == wire.ComResetConnection {
 			clear(ss.stmts)
+			ss.temporary.clear()
 			ss.last, ss.synced = 0, false
 		}
 		return err
@@ -48,16 +55,44 @@ func (ss *session) guard(cmd wire.Command, p []byte) error {
 		if o, err := wire.DecodeSetOption(p); err != nil || o != 1 {
 			return ss.refuse(refuseMulti, "")
 		}
-		return ss.pass(cmd, p, verdict{}, nil)
+		return ss.pass(cmd, p, noResult, nil)
 	}
 	return ss.refuse(refuseCommand, "")
 }
 
 // refuse answers the command at hand with a refusal.
-func (ss *session) refuse(r *Refusal, c class) error {
+func (ss *session) refuse(r *Refusal, c lineage.Class) error {
 	ss.srv.count.refused.Add(1)
+	n, _ := ss.srv.refusals.LoadOrStore(r.Rule, new(atomic.Int64))
+	n.(*atomic.Int64).Add(1)
 	ss.event(Event{Kind: "refused", Rule: r.Rule, Reason: r.Reason, Class: string(c), Level: ss.view.Least().String()})
 	return r.send(ss.client)
+}
+
+// confine makes an account that was free until now begin anew: nobody knows what
+// its temporary tables and variables hold.
+func (ss *session) confine() error {
+	if !ss.free {
+		return nil
+	}
+	if ss.inTx.Load() {
+		return errFree
+	}
+	if err := ss.server.WriteCommand([]byte{byte(wire.ComResetConnection)}); err != nil {
+		return err
+	}
+	var resp wire.Response
+	for resp.Start(wire.ComResetConnection, ss.server.Caps); !resp.Done(); {
+		if kind, err := resp.Next(ss.server); err != nil {
+			return fmt.Errorf("reset session: %w", err)
+		} else if kind == wire.KindErr {
+			return errFree
+		}
+	}
+	clear(ss.stmts)
+	ss.temporary.clear()
+	ss.last, ss.synced, ss.free = 0, false, false
+	return nil
 }
 
 // sync learns the settings of the session that decide how the server reads its
@@ -67,24 +102,8 @@ func (ss *session) sync() error {
 		return nil
 	}
 	ss.bad, ss.reader = "", nil
-	err := queryStrings(ss.server, "SELECT @@sql_mode, @@character_set_client, IFNULL(@@character_set_results,'binary'), IFNULL(DATABASE(),'')", func(v []string) {
-		ss.mode = token.Mode{}
-		for _, m := range strings.Split(fold(v[0]), ",") {
-			switch {
-			case m == "no_backslash_escapes":
-				ss.mode.NoBackslash = true
-			case m == "ansi_quotes":
-				ss.mode.ANSIQuotes = true
-			case m != "" && !readableModes[m]:
-				ss.bad = "sql_mode"
-			}
-		}
-		if !readableCharsets[fold(v[1])] || !readableCharsets[fold(v[2])] {
-			ss.bad = "character set"
-		}
-		ss.mode.SingleByte = !strings.HasPrefix(fold(v[1]), "utf8")
-		// Unconverted metadata is as the server stores it, in UTF-8.
-		ss.utf8 = strings.HasPrefix(fold(v[2]), "utf8") || fold(v[2]) == "binary"
+	err := queryStrings(ss.server, settingsQuery, func(v []string) {
+		ss.mode, ss.utf8, ss.bad = readSettings(v)
 		ss.database = v[3]
 	})
 	var se *wire.ServerError
@@ -96,6 +115,36 @@ func (ss *session) sync() error {
 	return err
 }
 
+// settingsQuery asks for the settings that decide how statements are read.
+const settingsQuery = "SELECT @@sql_mode, @@character_set_client, IFNULL(@@character_set_results,'binary'), IFNULL(DATABASE(),'')"
+
+// readSettings reads a row of settingsQuery. utf8 says that metadata comes in
+// UTF-8, bad why statements cannot be read.
+func readSettings(v []string) (mode token.Mode, utf8 bool, bad string) {
+	for _, m := range strings.Split(fold(v[0]), ",") {
+		switch {
+		case m == "no_backslash_escapes":
+			mode.NoBackslash = true
+		case m == "ansi_quotes":
+			mode.ANSIQuotes = true
+		case m == "pipes_as_concat":
+			mode.PipesAsConcat = true
+		case m == "ignore_space":
+			mode.IgnoreSpace = true
+		case m == "high_not_precedence":
+			mode.HighNot = true
+		case m != "" && !readableModes[m]:
+			bad = "sql_mode"
+		}
+	}
+	if !readableCharsets[fold(v[1])] || !readableCharsets[fold(v[2])] {
+		bad = "character set"
+	}
+	mode.SingleByte = !strings.HasPrefix(fold(v[1]), "utf8")
+	// Unconverted metadata is as the server stores it, in UTF-8.
+	return mode, strings.HasPrefix(fold(v[2]), "utf8") || fold(v[2]) == "binary", bad
+}
+
 // prepareReader makes the reader fit for the catalog and rules as they are now.
 func (ss *session) prepareReader() *Refusal {
 	cat, err := ss.backend.Catalog(context.Background())
@@ -103,27 +152,35 @@ func (ss *session) prepareReader() *Refusal {
 		return refuseCatalog
 	}
 	if ss.reader == nil || ss.reader.cat != cat {
-		ss.reader = &reader{access: ss.srv.access(accessKey{cat, ss.rules.Number, ss.user, ss.host}, ss.view)}
+		a := ss.srv.access(ss.backend, accessKey{cat, ss.rules.Number, ss.user, ss.host}, ss.view)
+		ss.reader = &reader{access: a, tables: &ss.temporary}
 	}
-	ss.reader.mode, ss.reader.database = ss.mode, ss.database
+	ss.reader.set(ss.mode, ss.database)
 	return nil
 }
 
 // judge is reader.judge for a statement of this session.
 func (ss *session) judge(sql []byte) (verdict, *Refusal) {
+	ss.asked = ss.backend.asked.Load()
 	if ref := ss.prepareReader(); ref != nil {
-		return verdict{}, ref
+		return noResult, ref
 	}
-	v, ref := ss.reader.recall(sql)
-	if ref == refuseTable && ss.backend.doubted() {
-		if ref = ss.prepareReader(); ref == nil {
-			v, ref = ss.reader.recall(sql)
+	v := ss.reader.judge(sql)
+	if v.refusal != nil && v.refusal.Rule == refuseTable.Rule && ss.backend.doubted() {
+		if ref := ss.prepareReader(); ref != nil {
+			return noResult, ref
 		}
+		v = ss.reader.judge(sql)
 	}
-	if ref == nil && ss.bad != "" && (v.class != classSet || !ascii(sql)) {
+	switch {
+	case v.refusal != nil:
+		return v, v.refusal
+	case v.Class == lineage.ClassUse && systemSchema(fold(v.Database)):
+		return v, refuseTable
+	case ss.bad != "" && (v.Class != lineage.ClassSet || !ascii(sql)):
 		return v, &Refusal{refuseState.Rule, refuseState.Reason + ": " + ss.bad}
 	}
-	return v, ref
+	return v, nil
 }
 
 func ascii(b []byte) bool {
@@ -137,15 +194,15 @@ func (ss *session) guardQuery(p []byte) error {
 	}
 	v, ref := ss.judge(q.SQL)
 	if ref != nil {
-		return ss.refuse(ref, v.class)
+		return ss.refuse(ref, v.Class)
 	}
-	if v.class == classWarnings {
+	if v.Class == lineage.ClassWarnings {
 		return ss.writeResult([]string{"Level", "Code", "Message"}, nil, false)
 	}
-	if v.class == classSet || v.class == classUse {
-		ss.synced = false
+	if ref := ss.spend(v.judgement); ref != nil {
+		return ss.refuse(ref, v.Class)
 	}
-	return ss.pass(wire.ComQuery, wire.AppendQuery(nil, q.Attrs, v.sql, ss.server.Caps), v, nil)
+	return ss.perform(wire.ComQuery, wire.AppendQuery(nil, q.Attrs, v.sql, ss.server.Caps), v, nil)
 }
 
 func (ss *session) guardInitDB(p []byte) error {
@@ -154,10 +211,10 @@ func (ss *session) guardInitDB(p []byte) error {
 		return err
 	}
 	if systemSchema(fold(string(db))) {
-		return ss.refuse(refuseTable, classUse)
+		return ss.refuse(refuseTable, lineage.ClassUse)
 	}
 	ss.synced = false
-	return ss.pass(wire.ComInitDB, p, verdict{}, nil)
+	return ss.pass(wire.ComInitDB, p, noResult, nil)
 }
 
 func (ss *session) guardPrepare(p []byte) error {
@@ -167,13 +224,13 @@ func (ss *session) guardPrepare(p []byte) error {
 	}
 	ss.last = 0
 	v, ref := ss.judge(sql)
-	if ref == nil && v.class == classWarnings {
+	if ref == nil && v.Class == lineage.ClassWarnings {
 		ref = refuseClass
 	}
 	if ref != nil {
-		return ss.refuse(ref, v.class)
+		return ss.refuse(ref, v.Class)
 	}
-	st := &stmt{sql: slices.Clone(sql), mode: ss.mode, db: ss.database, v: v, access: ss.reader.access}
+	st := &stmt{sql: slices.Clone(sql), mode: ss.mode, db: ss.database, v: v, access: ss.reader.access, tables: ss.temporary.id()}
 	st.v.sql = nil // a view
 	return ss.pass(wire.ComStmtPrepare, append([]byte{byte(wire.ComStmtPrepare)}, v.sql...), v, st)
 }
@@ -200,32 +257,50 @@ func (ss *session) guardStmt(cmd wire.Command, p []byte) error {
 	case wire.ComStmtFetch:
 		return ss.fetch(p, st)
 	case wire.ComStmtExecute:
-		if ref := ss.rejudge(st); ref != nil {
-			return ss.refuse(ref, st.v.class)
+		ref := ss.rejudge(st)
+		if ref == nil {
+			ref = ss.spend(st.v.judgement)
 		}
-		if st.v.class == classSet || st.v.class == classUse {
-			ss.synced = false
+		if ref != nil {
+			return ss.refuse(ref, st.v.Class)
 		}
-		return ss.pass(cmd, p, st.v, st)
+		return ss.perform(cmd, p, st.v, st)
 	}
-	return ss.pass(cmd, p, verdict{}, nil)
+	return ss.pass(cmd, p, noResult, nil)
 }
 
 // rejudge judges a prepared statement again if tables or rules have changed.
 func (ss *session) rejudge(st *stmt) *Refusal {
+	ss.asked = ss.backend.asked.Load()
 	if ref := ss.prepareReader(); ref != nil {
 		return ref
 	}
-	if st.access == ss.reader.access {
+	if st.access == ss.reader.access && st.tables == ss.temporary.id() {
 		return nil
 	}
-	ss.reader.mode, ss.reader.database = st.mode, st.db
-	v, ref := ss.reader.recall(st.sql)
-	if ref != nil {
-		return ref
+	ss.reader.set(st.mode, st.db)
+	v := ss.reader.judge(st.sql)
+	if v.refusal != nil {
+		return v.refusal
 	}
-	st.v, st.access = v, ss.reader.access
+	st.v, st.access, st.tables = verdict{v.judgement, nil}, ss.reader.access, ss.temporary.id()
 	return nil
+}
+
+// perform passes a statement, and takes note of what it changes.
+func (ss *session) perform(cmd wire.Command, p []byte, v verdict, st *stmt) error {
+	switch v.Class {
+	case lineage.ClassSet, lineage.ClassUse:
+		ss.synced = false
+	case lineage.ClassDefine:
+		ss.backend.changed()
+		defer ss.backend.changed()
+	}
+	err := ss.pass(cmd, p, v, st)
+	if err == nil && !ss.answer.failed {
+		ss.temporary.ran(ss.reader.cat, v.Verdict)
+	}
+	return err
 }
 
 // cellLevel is that of the cells a decision leads to.

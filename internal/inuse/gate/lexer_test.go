@@ -258,4 +258,3 @@ func compareParser(text *token.Text, mode token.Mode, want [][]byte) string {
 	}
 	return ""
 }
-

@@ -3,6 +3,8 @@ package gate
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 )
 
 // WriteMetrics writes the counters in the text format of Prometheus.
@@ -26,12 +28,18 @@ func (s Stats) WriteMetrics(w io.Writer) {
 		{"catalog_errors_total", "counter", "Times that failed.", s.CatalogErrors},
 		{"backend_failures_total", "counter", "Connections to a server that failed.", s.BackendFailures},
 		{"protocol_failures_total", "counter", "Sessions that ended in the midst of something.", s.ProtocolFailures},
+		{"guesses_total", "counter", "Constants compared with protected columns.", s.Guesses},
+		{"alarms_total", "counter", "Answers that were not those foreseen, and tables of rules that are gone.", s.Alarms},
 		{"draining", "gauge", "1 while the gate ends its sessions.", truth(s.Draining)},
 		{"rules_version", "gauge", "Version of the rules, from 1 at the start of this gate.", int64(s.RulesVersion)},
 		{"rules_trouble", "gauge", "1 while the rules are not as their source has them.", truth(s.RulesTrouble != nil)},
 	} {
 		head(m.name, m.kind, m.help)
 		fmt.Fprintf(w, "veildb_gate_%s %d\n", m.name, m.value)
+	}
+	head("refusals_by_reason_total", "counter", "Refusals by reason.")
+	for _, r := range slices.Sorted(maps.Keys(s.RefusedBy)) {
+		fmt.Fprintf(w, "veildb_gate_refusals_by_reason_total{reason=%q} %d\n", r, s.RefusedBy[r])
 	}
 	head("rules_info", "gauge", "Digest of the rules.")
 	fmt.Fprintf(w, "veildb_gate_rules_info{digest=%q} 1\n", s.RulesDigest)

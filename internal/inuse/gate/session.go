@@ -45,6 +45,10 @@ type session struct {
 	bad      string // why the session's settings make statements unreadable
 	synced   bool   // the four above are known
 
+	temporary temporaries
+	free      bool  // statements have run that nobody judged
+	asked     int64 // Backend.asked when the statement at hand was judged
+
 	busy   atomic.Bool // a command is being answered
 	inTx   atomic.Bool
 	killed atomic.Bool
@@ -57,6 +61,7 @@ type stmt struct {
 	db      string
 	v       verdict
 	access  *access // v was judged by
+	tables  uint64  // temporaries.id then
 	plan    *plan   // of rows that wait for COM_STMT_FETCH
 	control *control
 }
@@ -98,6 +103,9 @@ func (s *Server) session(nc net.Conn) {
 	ss.event(Event{Kind: "login", Level: ss.view.Least().String()})
 	if err := ss.serve(); err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed) {
 		s.count.protocol.Add(1)
+		if errors.Is(err, errForeseen) {
+			s.alarm(Event{Session: ss.id, User: ss.user, Host: ss.host, Rules: ss.rules.Number, Reason: reasonOf(err)})
+		}
 		ss.event(Event{Kind: "logout", Reason: reasonOf(err)})
 		return
 	}
@@ -119,7 +127,7 @@ func (ss *session) denied(err error) {
 func reasonOf(err error) string {
 	for _, known := range []error{
 		wire.ErrDenied, wire.ErrInsecure, wire.ErrUnsupported, wire.ErrMalformed, wire.ErrTooLarge, wire.ErrOutOfOrder,
-		io.ErrUnexpectedEOF, io.EOF, net.ErrClosed, context.DeadlineExceeded, errInfile, errIdentity, ErrTooMany,
+		io.ErrUnexpectedEOF, io.EOF, net.ErrClosed, context.DeadlineExceeded, errInfile, errIdentity, errNumber, errName, errSource, errChanged, errFree, ErrTooMany,
 	} {
 		if errors.Is(err, known) {
 			return known.Error()
@@ -134,6 +142,7 @@ func reasonOf(err error) string {
 
 var (
 	errInfile   = errors.New("the server asked a restricted client for a file")
+	errFree     = errors.New("the account was restricted in the midst of a transaction")
 	errIdentity = errors.New("the server did not say whose session it is")
 )
 
@@ -223,6 +232,8 @@ func (ss *session) identify() error {
 	ss.inTx.Store(ss.login.OK.Status.Has(wire.StatusInTransaction))
 	ss.resp.Status = ss.login.OK.Status
 	ss.database, ss.synced, ss.reader, ss.granted = ss.login.Database, false, nil, false
+	ss.temporary.clear()
+	ss.free = false
 	return nil
 }
 
@@ -279,7 +290,7 @@ func (ss *session) command(p []byte) error {
 		ss.srv.count.restricted.Add(1)
 		return ss.guard(cmd, p)
 	}
-	ss.synced = false
+	ss.synced, ss.free = false, true
 	return ss.relay(cmd, p)
 }
 

@@ -1,281 +1,179 @@
 package gate
 
 import (
+	"bytes"
+	"slices"
+
 	"github.com/veildb/veildb/internal/inuse/policy"
-	"github.com/veildb/veildb/internal/sql/schema"
+	"github.com/veildb/veildb/internal/sql/lineage"
 	"github.com/veildb/veildb/internal/sql/token"
 )
 
-// A class is the kind of a statement, by its first words.
-type class string
-
-const (
-	classSelect      class = "select"
-	classInsert      class = "insert"
-	classUpdate      class = "update"
-	classDelete      class = "delete"
-	classTransaction class = "transaction"
-	classSet         class = "set"
-	classShow        class = "show"
-	classUse         class = "use"
-	classWarnings    class = "warnings"
-	classOther       class = "other"
-)
-
-// A verdict says how the answer to an allowed statement is passed on.
-type verdict struct {
-	class class
-	// touches: the statement names a table that holds protected columns.
-	// Cells, errors and counts of its answer are protected.
+// A judgement says whether an account may run a statement, and how the answer
+// is passed on. But for its shape it never changes and is shared by sessions.
+type judgement struct {
+	*lineage.Verdict
+	refusal *Refusal // nil if the statement may run
+	// touches: cells, errors and counts of the answer are protected. all is the
+	// strictest decision about any of it.
 	touches bool
-	all     policy.Decision // the strictest of those tables
-	// simple: a statement of one level whose result columns are what the
-	// server's metadata says they are.
-	simple bool
-	sql    []byte // what to forward
-	known  *known // what is remembered of the statement, or nil
+	all     policy.Decision
+	outputs []policy.Decision // by column of the result; protected ones name a rule
+	// hidden holds the folded names that the statement itself gives. In the
+	// server's metadata they look like those of tables.
+	hidden map[string]bool
+	// nested: it has more than one query, or names a view. What the server says of
+	// the source of a column is then not always so.
+	nested bool
+	shape  shapeHolder
 }
 
-// A reader judges the statements of one account. It is for one goroutine.
+// noResult is the verdict of commands that have no result.
+var noResult = verdict{judgement: &judgement{Verdict: new(lineage.Verdict)}}
+
+// size is what a judgement takes in memory, about.
+func (j *judgement) size() int {
+	const each, shaped = 128, 2 << 10
+	if len(j.outputs) == 0 {
+		return each
+	}
+	return shaped + each*len(j.outputs)
+}
+
+// A verdict is a judgement and the text to forward.
+type verdict struct {
+	*judgement
+	sql []byte
+}
+
+// A reader judges the statements of one session. It is for one goroutine.
 type reader struct {
 	*access
-	mode     token.Mode
-	database string // the session's, "" for none
+	environment
+	tables *temporaries
 
-	text  token.Text
-	v     verdict
-	ctes  map[string]bool
-	wrote []*schema.Table // tables written to
+	text token.Text
+	key  []byte
 }
 
-// judge says how to run a statement, or why not to.
-func (r *reader) judge(sql []byte) (verdict, *Refusal) {
-	r.v, r.ctes, r.wrote = verdict{}, nil, r.wrote[:0]
-	mode := r.mode
+// set changes what the session's statements depend on.
+func (r *reader) set(mode token.Mode, database string) {
 	mode.MariaDB, mode.Version = r.cat.Server.MariaDB, r.cat.Server.Version
-	if err := r.text.Scan(sql, mode); err != nil {
-		return r.v, &Refusal{refuseLex.Rule, refuseLex.Reason + ": " + err.Error()}
+	r.environment = environment{mode, database, r.tables.id()}
+}
+
+// judge says how to run a statement, or why not to. The verdict's text is good
+// until the next call.
+func (r *reader) judge(sql []byte) verdict {
+	if c, ok := r.plans.get(r.environment, sql); ok {
+		if c.canonical == nil {
+			return verdict{c.judgement, sql}
+		}
+		return verdict{c.judgement, c.canonical}
+	}
+	if err := r.text.Scan(sql, r.mode); err != nil {
+		return verdict{refused(refuseLex.Rule, refuseLex.Reason+": "+err.Error()), nil}
 	}
 	r.text.Trim()
-	if ref := r.classify(); ref != nil {
-		return r.v, ref
+	r.key = r.text.AppendKey(r.key[:0])
+	c, ok := r.plans.getKey(r.environment, r.key)
+	if !ok {
+		c.judgement = r.analyse(false)
+		switch c.Class {
+		case lineage.ClassSelect, lineage.ClassInsert, lineage.ClassUpdate, lineage.ClassDelete:
+			// What is SET or shown is a constant, which the key leaves out.
+			r.plans.putKey(r.environment, r.key, c.judgement)
+		}
 	}
-	r.v.sql = r.text.SQL
-	return r.v, nil
+	if !bytes.Equal(r.text.SQL, sql) {
+		c.canonical = slices.Clone(r.text.SQL)
+	}
+	r.plans.put(r.environment, sql, c)
+	return verdict{c.judgement, r.text.SQL}
 }
 
-func (r *reader) classify() *Refusal {
-	t := &r.text
-	if len(t.Tokens) == 0 {
-		return refuseClass
+// analyse judges the statement that has been scanned.
+func (r *reader) analyse(explain bool) *judgement {
+	for i := range r.text.Tokens {
+		if r.text.IsSymbol(i, ";") {
+			return refused(refuseMulti.Rule, refuseMulti.Reason)
+		}
 	}
+	s := lineage.Session{Database: r.database, Catalog: r.tables.catalog(r.cat), Explain: explain}
+	j := r.access.judgement(r.account.Judge(&r.text, r.mode, s))
+	j.hidden, j.nested = givenNames(&r.text), r.nested(&r.text)
+	return j
+}
+
+// givenNames finds the names that the statement itself gives: to queries, WITH
+// name AS (...) and (...) AS name, and to tables, whose aliases the server takes
+// for names if they are of views.
+func givenNames(t *token.Text) (names map[string]bool) {
+	for i := 1; i < len(t.Tokens); i++ {
+		if !t.IsName(i) {
+			continue
+		}
+		given := t.IsSymbol(i-1, ")") || t.IsName(i-1) && !beforeTable[fold(t.Name(i-1))] ||
+			t.IsSymbol(i+1, "(") || t.IsWord(i+1, "AS") && t.IsSymbol(i+2, "(")
+		if given {
+			if names == nil {
+				names = map[string]bool{}
+			}
+			names[fold(t.Name(i))] = true
+		}
+	}
+	return names
+}
+
+// nested reports whether there is more than one query in a statement, or a view.
+func (a *access) nested(t *token.Text) bool {
+	queries := 0
 	for i := range t.Tokens {
-		if t.IsSymbol(i, ";") {
-			return refuseMulti
+		if t.IsName(i) && a.views[fold(t.Name(i))] {
+			return true
+		}
+		if t.IsWord(i, "SELECT") || t.IsWord(i, "TABLE") || t.IsWord(i, "VALUES") {
+			queries++
 		}
 	}
-	first := 0
-	for t.IsSymbol(first, "(") {
-		first++
-	}
-	switch {
-	case t.IsWord(first, "SELECT") || t.IsWord(first, "WITH"):
-		return r.selects()
-	case first > 0:
-		return refuseClass
-	case t.IsWord(0, "INSERT") || t.IsWord(0, "REPLACE"):
-		return r.inserts()
-	case t.IsWord(0, "UPDATE"):
-		return r.updates()
-	case t.IsWord(0, "DELETE"):
-		return r.deletes()
-	case t.IsWord(0, "SET"):
-		r.v.class = classSet
-		return r.sets()
-	case t.IsWord(0, "SHOW"), t.IsWord(0, "DESC"), t.IsWord(0, "DESCRIBE"):
-		r.v.class = classShow
-		return r.shows()
-	case t.IsWord(0, "USE") && len(t.Tokens) == 2 && t.IsName(1):
-		r.v.class = classUse
-		if systemSchema(fold(t.Name(1))) {
-			return refuseTable
-		}
-		return nil
-	}
-	r.v.class = classTransaction
-	return r.transaction()
+	return queries > 1
 }
 
-// transactions are the forms of transaction statements; * is a name.
-var transactions = [][]string{
-	{"BEGIN"}, {"BEGIN", "WORK"}, {"COMMIT"}, {"COMMIT", "WORK"}, {"ROLLBACK"}, {"ROLLBACK", "WORK"},
-	{"START", "TRANSACTION"}, {"START", "TRANSACTION", "READ", "ONLY"}, {"START", "TRANSACTION", "READ", "WRITE"},
-	{"START", "TRANSACTION", "WITH", "CONSISTENT", "SNAPSHOT"},
-	{"SAVEPOINT", "*"}, {"ROLLBACK", "TO", "*"}, {"ROLLBACK", "TO", "SAVEPOINT", "*"}, {"RELEASE", "SAVEPOINT", "*"},
+// beforeTable are the words that a table's own name follows.
+var beforeTable = words("from join straight_join into update table replace ignore low_priority high_priority delayed quick only")
+
+func refused(rule, reason string) *judgement {
+	return &judgement{Verdict: &lineage.Verdict{Class: lineage.ClassOther}, refusal: &Refusal{rule, reason}}
 }
 
-func (r *reader) transaction() *Refusal {
-	for _, form := range transactions {
-		if r.matches(form) {
-			return nil
+// judgement makes of a verdict what it means for the account.
+func (a *access) judgement(v *lineage.Verdict) *judgement {
+	j := &judgement{Verdict: v, touches: v.Touched, all: policy.Decision{Level: a.view.Least(), Rule: derived}}
+	if v.Refusal != nil {
+		j.refusal = &Refusal{v.Refusal.Rule, v.Refusal.Reason}
+		return j
+	}
+	for _, t := range v.Writes {
+		// Errors of keys and triggers speak of the whole row.
+		j.touches = j.touches || a.protects(t)
+	}
+	for i := range v.Outputs {
+		d := a.decide(v.Outputs[i].Labels)
+		j.outputs = append(j.outputs, d)
+		if d.Protected() {
+			j.touches = true
 		}
 	}
-	r.v.class = classOther
-	return refuseClass
+	return j
 }
 
-// matches reports whether the statement is the words of form, where * is any
-// name, ' any string and # any number.
-func (r *reader) matches(form []string) bool {
-	t := &r.text
-	if len(form) != len(t.Tokens) {
-		return false
-	}
-	for i, w := range form {
-		switch w {
-		case "*":
-			if !t.IsName(i) {
-				return false
-			}
-		case "'":
-			if t.Tokens[i].Kind != token.String {
-				return false
-			}
-		case "#":
-			if t.Tokens[i].Kind != token.Number {
-				return false
-			}
-		default:
-			if !t.IsWord(i, w) {
-				return false
-			}
+// decide is the strictest decision of labels; it names no rule if there are none.
+func (a *access) decide(labels lineage.Labels) policy.Decision {
+	d := policy.Decision{Level: policy.Full}
+	for _, id := range labels {
+		if r := a.rules[id]; d.Rule == "" || r.Level < d.Level {
+			d = policy.Decision{Level: r.Level, Rule: r.Rule}
 		}
 	}
-	return true
-}
-
-// read goes over the whole of a statement that reads or writes tables: its
-// functions, variables and names. owned is the index of an opening parenthesis
-// that follows a table's name, or -1.
-func (r *reader) read(owned int) *Refusal {
-	t := &r.text
-	r.v.simple = true
-	levels := 0
-	for i := range t.Tokens {
-		switch t.Tokens[i].Kind {
-		case token.Word:
-			switch {
-			case t.IsWord(i, "INTO") && r.v.class == classSelect:
-				return refuseInto
-			case t.IsWord(i, "PROCEDURE"):
-				return refuseProcedure
-			case t.IsWord(i, "SELECT"):
-				levels++
-			case t.IsWord(i, "FOR") && (t.IsWord(i+1, "ORDER") || t.IsWord(i+1, "GROUP")):
-				return refuseForm // would end a list of tables for references
-			case complicated[fold(string(t.Bytes(i)))]:
-				r.v.simple = false
-			}
-			r.touch(i)
-		case token.Quoted:
-			r.touch(i)
-		case token.Symbol:
-			if ref := r.symbol(i, owned); ref != nil {
-				return ref
-			}
-		}
-	}
-	if levels > 1 || r.v.class != classSelect && levels > 0 {
-		r.v.simple = false
-	}
-	if r.v.touches {
-		return r.touching()
-	}
-	return nil
-}
-
-// complicated words make result columns something else than the base columns
-// the server's metadata names.
-var complicated = words(`with union except intersect minus values value table natural using json_table lateral rollup procedure`)
-
-// touch notes that token i, a name, is that of a protected table.
-func (r *reader) touch(i int) {
-	if d, ok := r.names[fold(r.text.Name(i))]; ok {
-		r.touched(d)
-	}
-}
-
-func (r *reader) touched(d policy.Decision) {
-	if !r.v.touches || d.Level < r.v.all.Level {
-		r.v.all = d
-	}
-	r.v.touches = true
-}
-
-func (r *reader) symbol(i, owned int) *Refusal {
-	t := &r.text
-	switch {
-	case t.IsSymbol(i, "{"), t.IsSymbol(i, "}"):
-		return refuseBraces
-	case t.IsSymbol(i, ":="):
-		return refuseVariable
-	case t.IsSymbol(i, "@@"):
-		return r.systemVariable(i)
-	case t.IsSymbol(i, "(") && i != owned:
-		return r.parenthesis(i)
-	}
-	return nil
-}
-
-// systemVariable judges the reading of @@name.
-func (r *reader) systemVariable(i int) *Refusal {
-	t := &r.text
-	i++
-	if (t.IsWord(i, "SESSION") || t.IsWord(i, "GLOBAL") || t.IsWord(i, "LOCAL")) && t.IsSymbol(i+1, ".") {
-		i += 2
-	}
-	if !t.IsName(i) || t.IsSymbol(i+1, ".") || !readableVariables[fold(t.Name(i))] {
-		return refuseVariable
-	}
-	return nil
-}
-
-// parenthesis judges the function that the opening parenthesis i belongs to.
-func (r *reader) parenthesis(i int) *Refusal {
-	t := &r.text
-	if !t.IsName(i - 1) {
-		return nil
-	}
-	name := fold(t.Name(i - 1))
-	quoted := t.Tokens[i-1].Kind == token.Quoted
-	switch {
-	case r.ctes[name] && !t.IsSymbol(i-2, "."):
-		return nil
-	case quoted || t.IsSymbol(i-2, ".") || r.cat.HasRoutine(name):
-		return refuseRoutine
-	case beforeParen[name], functions[name] == fnPure:
-		return nil
-	case functions[name] == fnSession:
-		if name == "last_insert_id" && !t.IsSymbol(i+1, ")") {
-			return refuseFunction
-		}
-		return nil
-	}
-	return refuseFunction
-}
-
-// touching checks what only statements without protected tables may have.
-func (r *reader) touching() *Refusal {
-	t := &r.text
-	for i := range t.Tokens {
-		switch {
-		case t.IsSymbol(i, "@"):
-			return refuseVariable
-		case t.IsSymbol(i, "(") && t.IsName(i-1) && functions[fold(t.Name(i-1))] == fnSession:
-			return refuseFunction
-		case t.IsName(i) && systemSchema(fold(t.Name(i))):
-			return refuseTable
-		}
-	}
-	return nil
+	return d
 }

@@ -1,11 +1,15 @@
 package gate
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/veildb/veildb/internal/inuse/policy"
 	"github.com/veildb/veildb/internal/sql/schema"
+	"github.com/veildb/veildb/internal/sql/token"
 )
 
 // A ruleTarget is what a rule that spells out tables names in a catalog.
@@ -88,18 +92,44 @@ func Check(cat *schema.Catalog, set *policy.Set) (out []Finding) {
 			out = append(out, Finding{true, t.line, t.rule, fmt.Sprintf("none of its tables has a column %s; until the rule is mended they are protected whole", c)})
 		}
 	}
-	a := newAccess(cat, set.For("", ""))
-	for _, g := range a.tables {
-		where := g.Database + "." + g.Table.Table
-		switch {
-		case g.whole && g.Kind == schema.View:
-			out = append(out, Finding{Reason: "view " + where + " shows protected columns, or cannot be judged: all of it is protected"})
-		case g.whole && len(a.lost()) == 0:
-			out = append(out, Finding{Reason: "table " + where + " is of an engine that shows other tables: all of it is protected"})
+	return append(out, derivations(cat, set)...)
+}
+
+// derivations finds what is protected because of other tables.
+func derivations(cat *schema.Catalog, set *policy.Set) (out []Finding) {
+	r := &reader{access: newAccess(cat, set.For("", ""), nil), tables: new(temporaries)}
+	r.set(token.Mode{}, "")
+	for _, key := range slices.SortedFunc(maps.Keys(cat.Tables), compareNames) {
+		t := cat.Tables[key]
+		if t.Kind == schema.System || t.Kind == schema.Sequence {
+			continue
 		}
-		if len(g.Triggers) > 0 {
-			out = append(out, Finding{Reason: "table " + where + " has triggers: restricted accounts cannot write to it"})
+		where := t.TableName.String()
+		j := r.judge([]byte("SELECT * FROM `" + escapeName(t.Database) + "`.`" + escapeName(t.Table) + "`")).judgement
+		if j.refusal != nil {
+			out = append(out, Finding{Reason: "restricted accounts cannot read " + where + ": " + j.refusal.Reason})
+			continue
+		}
+		var derived []string
+		for i, d := range j.outputs {
+			c := schema.Column{Database: t.Database, Table: t.Table, Column: j.Outputs[i].Name}
+			if d.Protected() && !set.Protected(c) {
+				derived = append(derived, c.Column)
+			}
+		}
+		switch {
+		case len(derived) > 0 && t.Kind == schema.View:
+			out = append(out, Finding{Reason: "view " + where + " shows protected columns as " + strings.Join(derived, ", ")})
+		case len(derived) > 0:
+			out = append(out, Finding{Reason: "table " + where + " holds values of protected columns in " + strings.Join(derived, ", ")})
+		}
+		if j.touches && len(t.Triggers) > 0 {
+			out = append(out, Finding{Reason: "table " + where + " has triggers: restricted accounts may not be able to write to it"})
 		}
 	}
 	return out
+}
+
+func compareNames(a, b schema.TableName) int {
+	return cmp.Or(strings.Compare(a.Database, b.Database), strings.Compare(a.Table, b.Table))
 }

@@ -124,13 +124,17 @@ func (c chat) skip(i int, words ...string) int {
 	return i
 }
 
-// sets judges SET: listed session variables and user variables, to constants.
+// sets judges SET: listed session variables and user variables, to constants, and
+// character sets.
 func (c chat) sets() bool {
-	if c.setsCharset() || c.setsIsolation() {
+	if c.setsIsolation() {
 		return true
 	}
 	for i := 1; ; {
-		next, ok := c.setsVariable(i)
+		next, ok := c.setsCharset(i)
+		if !ok {
+			next, ok = c.setsVariable(i)
+		}
 		if !ok {
 			return false
 		}
@@ -144,31 +148,31 @@ func (c chat) sets() bool {
 	}
 }
 
-// setsCharset reports whether it is SET NAMES or SET CHARACTER SET to a
-// readable character set.
-func (c chat) setsCharset() bool {
-	i := 2
+// setsCharset reports whether NAMES or CHARACTER SET and a readable character
+// set begin at token i, and returns the token after it.
+func (c chat) setsCharset(i int) (next int, ok bool) {
+	names := c.IsWord(i, "NAMES")
 	switch {
-	case c.IsWord(1, "NAMES"):
-	case c.IsWord(1, "CHARACTER") && c.IsWord(2, "SET"), c.IsWord(1, "CHAR") && c.IsWord(2, "SET"):
-		i = 3
-	case c.IsWord(1, "CHARSET"):
+	case names, c.IsWord(i, "CHARSET"):
+		i++
+	case (c.IsWord(i, "CHARACTER") || c.IsWord(i, "CHAR")) && c.IsWord(i+1, "SET"):
+		i += 2
 	default:
-		return false
+		return i, false
 	}
 	if i >= len(c.Tokens) || !readableCharsets[c.plain(i)] {
-		return false
+		return i, false
 	}
 	i++
-	if c.IsWord(1, "NAMES") && c.IsWord(i, "COLLATE") && i+1 < len(c.Tokens) {
+	if names && c.IsWord(i, "COLLATE") && i+1 < len(c.Tokens) {
 		charset, _, _ := strings.Cut(c.plain(i+1), "_")
 		if !readableCharsets[charset] {
-			return false
+			return i, false
 		}
 		i += 2
 	}
 	c.v.Sets = append(c.v.Sets, "names")
-	return i == len(c.Tokens)
+	return i, true
 }
 
 // plain is token i, a word or a simple string, folded.
@@ -231,8 +235,11 @@ func (c chat) setsVariable(i int) (int, bool) {
 // word that is none of a function or column, a variable that may be read, or for
 // sql_mode a concatenation of strings and itself.
 func (c chat) constant(i int, variable string) (int, bool) {
-	if variable == "sql_mode" {
-		return c.mode(i)
+	switch variable {
+	case "sql_mode":
+		return c.list(i, nil)
+	case "session_track_system_variables":
+		return c.list(i, readableVariables)
 	}
 	if c.IsSymbol(i, "-") || c.IsSymbol(i, "+") {
 		i++
@@ -252,7 +259,8 @@ func (c chat) constant(i int, variable string) (int, bool) {
 	}
 	if charset {
 		name, _, _ := strings.Cut(c.plain(i), "_")
-		if !readableCharsets[name] {
+		// NULL stands for results as they are stored, with metadata in UTF-8.
+		if !readableCharsets[name] && !(variable == "character_set_results" && c.IsWord(i, "NULL")) {
 			return i, false
 		}
 	}
@@ -269,7 +277,10 @@ func (c chat) readable(i int) bool {
 	return c.IsName(i) && !c.IsSymbol(i+1, ".") && readableVariables[strings.ToLower(c.Name(i))]
 }
 
-func (c chat) mode(i int) (int, bool) {
+// list judges the value of a variable that is a list of words: strings and
+// variables that may be read, concatenated or with replacements. Strings consist
+// of the words listed, unless listed is nil.
+func (c chat) list(i int, listed map[string]bool) (int, bool) {
 	depth, start := 0, i
 	for ; i < len(c.Tokens); i++ {
 		switch {
@@ -283,12 +294,24 @@ func (c chat) mode(i int) (int, bool) {
 		case c.IsSymbol(i, ",") && depth == 0:
 			return i, i > start
 		case c.IsSymbol(i, "@@") && c.readable(i):
+		case c.Tokens[i].Kind == token.String && !c.listed(i, listed):
+			return i, false
 		case c.IsSymbol(i, ","), c.IsSymbol(i, "."), c.Tokens[i].Kind == token.String, c.Tokens[i].Kind == token.Word:
 		default:
 			return i, false
 		}
 	}
 	return i, i > start && depth == 0
+}
+
+// listed reports whether string token i consists of listed words.
+func (c chat) listed(i int, words map[string]bool) bool {
+	for _, w := range strings.Split(c.plain(i), ",") {
+		if w = strings.TrimSpace(w); words != nil && w != "" && !words[w] {
+			return false
+		}
+	}
+	return true
 }
 
 // shows are the forms of SHOW that show nothing but descriptions. * is a name,

@@ -1,0 +1,135 @@
+package gate
+
+import (
+	"hash/maphash"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/veildb/veildb/internal/inuse/wire"
+)
+
+// An oracle runs statements against two states of a database that differ in
+// protected values alone. What a restricted account sees in plain has to be the
+// same in both. Nobody has to say what each statement should give.
+type oracle struct {
+	testing.TB
+	g      *testGate
+	states [2]string // SQL that makes the states
+	seed   maphash.Seed
+	counts map[string]int
+}
+
+// A probe is a statement and what follows it: statements that show what it left
+// behind. All of it is undone afterwards.
+type probe struct {
+	sql   string
+	after []string
+}
+
+// newOracle makes an oracle for a gate that keeps rules.
+func newOracle(t testing.TB, rules, a, b string) *oracle {
+	o := &oracle{TB: t, g: startGate(t, nil), states: [2]string{a, b}, seed: maphash.MakeSeed(), counts: map[string]int{}}
+	o.g.source.Write(t.Context(), nil, []byte(rules))
+	if _, err := o.g.rules.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// withheld is what an account sees of a value it may not have: nothing.
+const withheld = "the server's message is withheld"
+
+// run runs probes that next makes, n of them in each state.
+func (o *oracle) run(database string, n int, next func(state, i int) probe) {
+	o.Helper()
+	root := dialRaw(o, backendServer(o).Addr(), "root", "", wire.MultiStatements|wire.MultiResults)
+	root.tap.on = false
+	saw := make([]uint64, 0, n)
+	faulty := make([]bool, 0, n)
+	for state := range o.states {
+		var tr transcript
+		if err := root.query(&tr, o.states[state]); err != nil || tr.errors > 0 {
+			o.Fatal(err, tr.String())
+		}
+		o.g.backend.changed()
+		var at *rawClient
+		for i := range n {
+			if at == nil || i%500 == 0 {
+				if at != nil {
+					at.Close()
+				}
+				at = o.connect(database)
+			}
+			p := next(state, i)
+			text, fault, alive := o.probe(at, &p)
+			if !alive {
+				at = nil
+			}
+			h := maphash.String(o.seed, text)
+			if state == 0 {
+				saw, faulty = append(saw, h), append(faulty, fault)
+				continue
+			}
+			o.compare(i, &p, text, h == saw[i], fault != faulty[i])
+		}
+	}
+}
+
+func (o *oracle) connect(database string) *rawClient {
+	c, tap, err := tryRaw(o.g.addr, "app", database, wire.Credential{})
+	if err != nil {
+		o.Fatal(err)
+	}
+	tap.on = false
+	at := &rawClient{TB: o, Conn: c, tap: tap}
+	at.provision(true)
+	return at
+}
+
+// probe runs one and returns what is seen in plain, whether the server's message
+// was withheld, and whether the connection lives.
+func (o *oracle) probe(at *rawClient, p *probe) (text string, fault, alive bool) {
+	var tr transcript
+	all := slices.Concat([]string{"START TRANSACTION", p.sql}, p.after, []string{"ROLLBACK"})
+	if len(p.after) == 0 {
+		all = []string{p.sql}
+	}
+	for _, sql := range all {
+		if err := at.query(&tr, sql); err != nil {
+			// The gate found an answer it had not foreseen.
+			tr.add("connection ended")
+			return tr.plain(), false, false
+		}
+	}
+	lines := strings.Split(tr.plain(), "\n")
+	slices.Sort(lines) // the server may choose the order of rows by an index
+	text = strings.Join(slices.Compact(lines), "\n")
+	return text, strings.Contains(text, withheld), true
+}
+
+// compare notes what came of probe i in the second state.
+func (o *oracle) compare(i int, p *probe, text string, same, other bool) {
+	o.counts["statements"]++
+	switch {
+	case strings.Contains(text, "connection ended"):
+		o.counts["ended"]++
+		o.Errorf("statement %d: the answer was not foreseen: %s", i, p.sql)
+	case strings.Contains(text, "refused by the gate"):
+		o.counts["refused"]++
+	case strings.Contains(text, "error "):
+		o.counts["errors of the server"]++
+	case strings.Contains(text, "marked=true") || strings.Contains(text, "<cell>"):
+		o.counts["ciphertext"]++
+	default:
+		o.counts["plain"]++
+	}
+	switch {
+	case same:
+	case other: // whether a statement succeeds depends on values
+		o.counts["told apart by an error"]++
+	default:
+		o.counts["leaks"]++
+		o.Errorf("statement %d can tell the states apart: %s\nin the second:\n%s", i, p.sql, text)
+	}
+}
