@@ -50,11 +50,11 @@ func crashes(t *testing.T, engine, cache string) {
 	l := newLoad(t, s)
 	n := *cycles
 	if n == 0 {
-		n = int(victims)
+		n = 3
 	}
 	commits := 0
 	for i := range n {
-		who := victim(i) % victims
+		who := theMount + victim(i)%(victims-theMount)
 		if *cycles > 0 {
 			who = victim(rng.IntN(int(victims)))
 		}
@@ -62,7 +62,9 @@ func crashes(t *testing.T, engine, cache string) {
 		l.start(rng)
 		// Some movements come first, so that there is something to lose.
 		eventually(t, "a commit", func() bool { return l.commits() > before+5 || l.failed() })
-		time.Sleep(time.Duration(rng.IntN(600)) * time.Millisecond)
+		if *cycles > 0 {
+			time.Sleep(time.Duration(rng.IntN(600)) * time.Millisecond)
+		}
 		crash(t, s, v, who)
 		l.stop()
 		commits += l.commits() - before

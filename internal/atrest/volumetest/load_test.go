@@ -37,6 +37,7 @@ type load struct {
 	next  [workers]int64
 	// history is every acknowledgement, if there is a log to tell positions of.
 	history  []acknowledgement
+	tables   []tableEvent
 	position func() int64
 	// tables made and dropped, by number: acknowledged, or only tried.
 	made, dropped map[int]bool // true: acknowledged
@@ -53,6 +54,22 @@ type acknowledgement struct {
 	rev int
 	at  int64
 }
+
+// A tableEvent says that table n was to be made, was made or is to be dropped,
+// and the position of a log by then.
+type tableEvent struct {
+	n    int
+	what tableState
+	at   int64
+}
+
+type tableState int
+
+const (
+	tableTried tableState = iota
+	tableMade
+	tableDropping
+)
 
 // newLoad makes the tables of a load.
 func newLoad(t testing.TB, s *server) *load {
@@ -245,6 +262,16 @@ func (l *load) note(m *map[int]bool, n int, done bool) bool {
 		return false
 	}
 	(*m)[n] = done
+	if l.position != nil {
+		what := tableTried
+		switch {
+		case m == &l.dropped:
+			what = tableDropping
+		case done:
+			what = tableMade
+		}
+		l.tables = append(l.tables, tableEvent{n, what, l.position()})
+	}
 	return true
 }
 
@@ -275,6 +302,29 @@ func (l *load) verifyAt(t testing.TB, at int64) {
 		rev, ok := acked[id]
 		return rev, ok
 	})
+	l.verifyTablesAt(t, at)
+}
+
+// verifyTablesAt checks that the tables are there that were made by then, and
+// drops those that may be there by half.
+func (l *load) verifyTablesAt(t testing.TB, at int64) {
+	t.Helper()
+	states := map[int]tableState{}
+	for _, e := range l.tables {
+		if e.at <= at {
+			states[e.n] = e.what // the last one counts
+		}
+	}
+	for n, state := range states {
+		if state != tableMade {
+			l.server.exec(t, fmt.Sprintf("DROP TABLE IF EXISTS churn_%d", n))
+			continue
+		}
+		rows, err := one(context.Background(), l.server.db, fmt.Sprintf("SELECT COUNT(*) FROM churn_%d WHERE w = 7", n))
+		if err != nil || rows != churnRows {
+			t.Errorf("table churn_%d has %d rows, %v; want %d", n, rows, err, churnRows)
+		}
+	}
 }
 
 // verifyLedger compares the ledger with what must at least be there: of each

@@ -21,6 +21,8 @@ var (
 	states   = flag.Int("states", 0, "lower states to rebuild for each engine; 0 is the small selection")
 	seed     = flag.Uint64("seed", 0, "of everything drawn by chance; 0 draws one")
 	baseDir  = flag.String("dir", "", "`directory` on the lower file system; the default is the system's for temporary files")
+	pgBin    = flag.String("pg-bin", "", "`directory` of the programs of the PostgreSQL to test; the default is the newest installed")
+	control  = flag.Bool("control", false, "use plain directories instead of volumes: what fails then is not the volumes' fault")
 	longForm = flag.Bool("long", false, "also run what takes minutes")
 )
 

@@ -71,6 +71,9 @@ func (v *volumeDir) start(t testing.TB) {
 }
 
 func (v *volumeDir) tryStart() error {
+	if *control {
+		return v.startControl()
+	}
 	p, err := startProgram("mounted on ", "volume", "mount", v.lower, v.point, "--key", v.key, "--cache", v.cache)
 	if err != nil {
 		return err
@@ -79,12 +82,26 @@ func (v *volumeDir) tryStart() error {
 	return nil
 }
 
+// startControl makes the mount point a directory of the lower file system.
+func (v *volumeDir) startControl() error {
+	files := filepath.Join(v.lower, "files")
+	if err := os.Chmod(files, 0o755); err != nil {
+		return err
+	}
+	p, err := startProgram("", "version")
+	if err != nil {
+		return err
+	}
+	v.mount = p
+	return unix.Mount(files, v.point, "", unix.MS_BIND, "")
+}
+
 // stop unmounts v in order.
 func (v *volumeDir) stop(t testing.TB) {
 	t.Helper()
 	m := v.mount
 	v.mount = nil
-	if m == nil {
+	if m == nil || *control {
 		return
 	}
 	for end := time.Now().Add(time.Minute); ; {
@@ -110,6 +127,9 @@ func (v *volumeDir) stop(t testing.TB) {
 func (v *volumeDir) kill() {
 	v.mount.kill()
 	v.mount = nil
+	if *control {
+		unix.Unmount(v.point, unix.MNT_DETACH)
+	}
 }
 
 // tempDir is a directory on the lower file system that every user can reach.
@@ -148,7 +168,7 @@ func tryVeildb(args ...string) (string, error) {
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		err = fmt.Errorf("%w: %s", err, &stderr)
+		err = fmt.Errorf("%w: %s%s", err, &stderr, tail(out))
 	}
 	return string(out), err
 }

@@ -49,8 +49,11 @@ func startServer(t testing.TB, engine, data string, settings map[string]string) 
 	c := target.Config{
 		Engine: engine, Dir: filepath.Join(tempDir(t), "server"), DataDir: data, TmpDir: data + ".tmp", Settings: settings, Timeout: patience,
 	}
+	if engine == target.Postgres {
+		c.BinDir = *pgBin
+	}
 	s, err := tryServer(c)
-	if err == nil && engine == target.Postgres {
+	if err == nil && engine == target.Postgres && *pgBin == "" {
 		// The server's own checksums of pages see what encryption alone does not.
 		s.stop(t)
 		pg(t, "pg_checksums", "--enable", "--pgdata="+data)
@@ -140,11 +143,7 @@ func (s *server) checkEngine(t testing.TB) {
 		s.checkTables(t)
 		return
 	}
-	inst, err := target.Find(target.Postgres, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	run(t, nil, filepath.Join(inst.BinDir, "pg_amcheck"), "--host="+filepath.Dir(s.Socket()), "--username="+s.User(), "--all",
+	run(t, nil, filepath.Join(postgresBin(t), "pg_amcheck"), "--host="+filepath.Dir(s.Socket()), "--username="+s.User(), "--all",
 		"--install-missing", "--heapallindexed", "--parent-check", "--on-error-stop")
 }
 
@@ -162,7 +161,7 @@ func (s *server) checkTables(t testing.TB) {
 		if err := rows.Scan(&table, &op, &kind, &text); err != nil {
 			t.Fatal(err)
 		}
-		if kind == "error" || kind == "status" && text != "OK" && !strings.Contains(text, "not checked") && !strings.Contains(text, "already up to date") {
+		if strings.EqualFold(kind, "error") || kind == "status" && text != "OK" && !strings.Contains(text, "not checked") && !strings.Contains(text, "already up to date") {
 			t.Errorf("CHECK TABLE %s: %s: %s", table, kind, text)
 		}
 	}
