@@ -132,7 +132,7 @@ func (a *analysis) compared(u use, c *sqlast.Call, sc *scope) bool {
 			continue
 		}
 		f, ok := a.bare(arg, sc)
-		if !ok || labels != nil || !a.typed(f.base, c.Args) {
+		if !ok || labels != nil || !a.typed(f, c.Args) {
 			return false
 		}
 		labels = f.labels
@@ -171,7 +171,7 @@ func (a *analysis) equalPart(x, y sqlast.Expr, sc *scope) bool {
 		return true
 	}
 	f, ok := a.bare(x, sc)
-	if !ok || !a.typed(f.base, []sqlast.Expr{y}) {
+	if !ok || !a.typed(f, []sqlast.Expr{y}) {
 		return false
 	}
 	if constant(y) {
@@ -220,8 +220,8 @@ func (a *analysis) guess(n int) {
 // typed reports whether a column can be compared with expressions without its
 // values being turned into numbers, which the server would complain about value
 // by value. It refuses if not.
-func (a *analysis) typed(b *baseColumn, with []sqlast.Expr) bool {
-	if !textual(b.kind) {
+func (a *analysis) typed(f found, with []sqlast.Expr) bool {
+	if !textual(f.base.kind) || len(a.minded(f.labels)) == 0 {
 		return true
 	}
 	for _, e := range with {

@@ -102,7 +102,7 @@ func (a *analysis) lookup(c *sqlast.Column, sc *scope) found {
 				return found{}
 			}
 			if n == 1 && s.direct && sees {
-				if r, ok := a.lookupResults(c.Name, s.results); ok {
+				if r, ok := a.lookupResults(c.Name, s.results); ok && r.base != f.base {
 					add(r)
 				}
 			}

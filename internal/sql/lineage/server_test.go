@@ -51,8 +51,6 @@ type twin struct {
 func startTwin(t *testing.T) *twin {
 	tw := &twin{t: t, cat: schema.NewCatalog(schema.Server{MariaDB: true, Version: 101119}, schema.MatchCase)}
 	tw.server = targettest.Start(t, target.MariaDB, nil)
-	tw.make("a", 0)
-	tw.make("b", 1)
 	tw.connect()
 	tw.read()
 	return tw
@@ -67,9 +65,11 @@ func (tw *twin) revive() {
 	tw.connect()
 }
 
-// connect opens connections, also after the server has died of a query, which
-// MariaDB does of some.
+// connect makes the databases and opens connections, also after the server has
+// died of a query, which MariaDB does of some.
 func (tw *twin) connect() {
+	tw.make("a", 0)
+	tw.make("b", 1)
 	tw.a, tw.b = tw.open("a"), tw.open("b")
 }
 
@@ -89,7 +89,7 @@ func (tw *twin) open(name string) *sql.Conn {
 func (tw *twin) make(name string, which int) {
 	conn := tw.open("")
 	defer conn.Close()
-	script := []string{"CREATE DATABASE " + name, "USE " + name}
+	script := []string{"CREATE OR REPLACE DATABASE " + name, "USE " + name}
 	for _, tab := range tables {
 		script = append(script, "CREATE TABLE "+tab.name+" ("+tab.columns+")", "INSERT INTO "+tab.name+" VALUES "+tab.rows[which])
 	}

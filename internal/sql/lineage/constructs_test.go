@@ -1,0 +1,298 @@
+package lineage
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/veildb/veildb/internal/sql/schema"
+)
+
+var update = flag.Bool("update", false, "rewrite docs/confidential-sql.md")
+
+// constructs are statements of every kind. In want, * is ciphertext for a column
+// and - plain; a word is the rule of a refusal. The three are for documented,
+// guarded and strict, and are alike if there is one.
+var constructs = []struct {
+	kind, sql, want string
+}{
+	{"Results", "", ""},
+	{"column", "SELECT name, ssn FROM employee", "-*"},
+	{"column under another name", "SELECT ssn AS name, name AS ssn FROM employee", "*-"},
+	{"all columns", "SELECT d.*, 1 FROM dept d", "--*-"},
+	{"shared columns of a join first", "SELECT * FROM dept JOIN employee USING (name)", "--*-**--*--"},
+	{"function, operator, cast", "SELECT UPPER(ssn), salary * 1.1, CAST(salary AS CHAR), LENGTH(notes) FROM employee", "****"},
+	{"constants, functions of nothing", "SELECT 1, NOW(), VERSION(), @@version", "----"},
+	{"CASE over a condition", "SELECT CASE WHEN salary > 100000 THEN 'A' ELSE 'B' END FROM employee", "*"},
+	{"aggregate", "SELECT MAX(salary), MAX(hired), GROUP_CONCAT(ssn) FROM employee", "*-*"},
+	{"how many rows or values", "SELECT COUNT(*), COUNT(ssn), COUNT(DISTINCT ssn) FROM employee", "---"},
+	{"how many of an expression", "SELECT COUNT(NULLIF(ssn, 'x')) FROM employee", "*"},
+	{"IS NULL of a column", "SELECT ssn IS NULL FROM employee", "-"},
+	{"IS NULL of an expression", "SELECT (ssn = 'x') IS NULL FROM employee", "*"},
+	{"NULL that depends on values", "SELECT NULLIF('x', ssn) FROM employee", "* null null"},
+	{"NULL that depends on values, hidden", "SELECT IFNULL(NULLIF('x', ssn), '') FROM employee", "*"},
+	{"dividing by a column", "SELECT bonus / salary FROM employee", "* * predicate"},
+	{"dividing by an expression", "SELECT 1 / (salary - 1) FROM employee", "* null null"},
+	{"DISTINCT columns", "SELECT DISTINCT ssn FROM employee", "*"},
+	{"DISTINCT expressions", "SELECT DISTINCT LEFT(ssn, 1) FROM employee", "* predicate predicate"},
+	{"window over protected values", "SELECT SUM(salary) OVER (PARTITION BY id) FROM employee", "*"},
+	{"window ordered by them", "SELECT ROW_NUMBER() OVER (ORDER BY salary) FROM employee", "* predicate predicate"},
+	{"window ordered by others", "SELECT ROW_NUMBER() OVER w FROM employee WINDOW w AS (ORDER BY hired)", "-"},
+	{"subquery", "SELECT (SELECT MAX(ssn) FROM employee), (SELECT MAX(name) FROM employee)", "*-"},
+	{"correlated subquery", "SELECT (SELECT e.ssn) FROM employee e", "*"},
+	{"EXISTS", "SELECT EXISTS(SELECT ssn FROM employee WHERE id = 1)", "-"},
+	{"EXISTS with a guess", "SELECT EXISTS(SELECT 1 FROM employee WHERE ssn = 'x')", "- * predicate"},
+	{"derived table", "SELECT t.a FROM (SELECT CONCAT(ssn) AS a, name AS b FROM employee) t", "*"},
+	{"WITH", "WITH q(a, b) AS (SELECT name, ssn FROM employee) SELECT b, a FROM q", "*-"},
+	{"WITH RECURSIVE, forward", "WITH RECURSIVE s AS (SELECT v FROM t), t AS (SELECT ssn v FROM employee) SELECT v FROM s", "*"},
+	{"UNION ALL", "SELECT name, name FROM dept UNION ALL SELECT name, ssn FROM employee", "-*"},
+	{"UNION with other columns", "SELECT name FROM dept UNION SELECT ssn FROM employee", "* predicate predicate"},
+	{"INTERSECT, EXCEPT", "SELECT ssn FROM employee EXCEPT SELECT 'x'", "* predicate predicate"},
+	{"VALUES", "VALUES (1, 'x') UNION ALL SELECT id, ssn FROM employee", "-*"},
+	{"view", "SELECT x, y FROM v_plain", "-*"},
+	{"view over a condition the rule minds", "SELECT id FROM v_rich", "- * *"},
+	{"JSON_TABLE", "SELECT j.v FROM employee, JSON_TABLE(JSON_ARRAY(ssn), '$[*]' COLUMNS (v TEXT PATH '$')) j", "* predicate predicate"},
+	{"JSON_TABLE of a constant", "SELECT j.v FROM JSON_TABLE('[1]', '$[*]' COLUMNS (v TEXT PATH '$')) j", "-"},
+	{"RETURNING", "DELETE FROM employee WHERE id = 1 RETURNING name, ssn", "-*"},
+	{"stored function", "SELECT tax_of(1)", "routine"},
+	{"function that is not known", "SELECT frobnicate(name) FROM employee", "function"},
+	{"table that is not known", "SELECT * FROM nothing", "unknown-table"},
+	{"sleep by a value", "SELECT SLEEP(ASCII(ssn)) FROM employee", "effect"},
+	{"Conditions", "", ""},
+	{"equality with a constant", "SELECT name FROM employee WHERE ssn = ? AND id > 0", "- - predicate"},
+	{"equality with a few", "SELECT name FROM employee WHERE ssn IN ('a', 'b')", "- - predicate"},
+	{"equality under OR", "SELECT name FROM employee WHERE ssn = 'a' OR id = 1", "- predicate predicate"},
+	{"text column with a number", "SELECT name FROM employee WHERE ssn = 1", "- predicate-type predicate-type"},
+	{"IS NULL", "SELECT name FROM employee WHERE ssn IS NOT NULL", "- - predicate"},
+	{"range", "SELECT name FROM employee WHERE salary > 1", "- predicate predicate"},
+	{"LIKE", "SELECT name FROM employee WHERE ssn LIKE '7%'", "- predicate predicate"},
+	{"function of the column", "SELECT name FROM employee WHERE LEFT(ssn, 1) = '7'", "- predicate predicate"},
+	{"another column", "SELECT e.name FROM employee e JOIN dept d ON d.name = e.ssn", "- predicate predicate"},
+	{"NATURAL JOIN", "SELECT e.name FROM employee e NATURAL JOIN (SELECT 'x' AS ssn) g", "- predicate predicate"},
+	{"subquery compared", "SELECT name FROM dept WHERE id = (SELECT salary FROM employee LIMIT 1)", "- predicate predicate"},
+	{"ORDER BY", "SELECT name FROM employee ORDER BY salary", "- predicate predicate"},
+	{"GROUP BY", "SELECT COUNT(*) FROM employee GROUP BY ssn", "- predicate predicate"},
+	{"GROUP BY beside a key", "SELECT id, ssn, COUNT(*) FROM employee GROUP BY id, ssn", "-*- -*- predicate"},
+	{"HAVING", "SELECT dept_id FROM employee GROUP BY dept_id HAVING MAX(salary) > 1", "- predicate predicate"},
+	{"Writes", "", ""},
+	{"constants", "INSERT INTO employee (id, name, ssn) VALUES (9, 'x', 'y')", ""},
+	{"to the same column", "UPDATE employee SET salary = salary * 1.05 WHERE dept_id = 1", ""},
+	{"to another column", "UPDATE employee SET name = ssn", "write-copy"},
+	{"to another table", "INSERT INTO log (msg) SELECT ssn FROM employee", "write-copy"},
+	{"of others to another table", "INSERT INTO log (msg) SELECT CONCAT(name, hired) FROM employee", ""},
+	{"by a subquery", "INSERT INTO log (msg) VALUES ((SELECT ssn FROM employee LIMIT 1))", "write-copy"},
+	{"on duplicate key", "INSERT INTO employee (id, name) VALUES (1, 'x') ON DUPLICATE KEY UPDATE name = ssn", "write-copy"},
+	{"through a view", "UPDATE v_plain SET x = 'a'", "write-view"},
+	{"NULL that depends on values", "UPDATE employee SET notes = NULLIF('x', ssn)", " null null"},
+	{"CREATE TABLE", "CREATE TABLE t (a INT PRIMARY KEY, b VARCHAR(9) DEFAULT 'x')", ""},
+	{"CREATE TABLE ... SELECT", "CREATE TABLE t AS SELECT ssn FROM employee", "write-copy"},
+	{"table with a trigger that copies", "UPDATE watched SET a = 1", "trigger"},
+	{"Sessions", "", ""},
+	{"SET to a constant", "SET @a = 1, autocommit = 0", ""},
+	{"SET to a query", "SET @a = (SELECT ssn FROM employee LIMIT 1)", "set"},
+	{"assignment in a query", "SELECT @a := ssn FROM employee", "effect"},
+	{"assignment of others", "SELECT @a := name FROM employee", "-"},
+	{"SELECT ... INTO a variable", "SELECT ssn INTO @a FROM employee LIMIT 1", "select-into"},
+	{"SELECT ... INTO a file", "SELECT name FROM employee INTO OUTFILE '/tmp/x'", "unreadable"},
+	{"transactions", "START TRANSACTION READ ONLY", ""},
+	{"description of a table", "SHOW FULL COLUMNS FROM employee", ""},
+	{"warnings", "SHOW WARNINGS", ""},
+	{"variables that tell", "SHOW VARIABLES LIKE 'warning_count'", "show"},
+	{"EXPLAIN", "EXPLAIN SELECT name FROM dept", ""},
+	{"EXPLAIN of a protected column", "EXPLAIN SELECT ssn FROM employee", " explain explain"},
+	{"PREPARE, EXECUTE", "PREPARE s FROM 'SELECT 1'", "unreadable"},
+	{"CALL", "CALL p()", "unreadable"},
+	{"HANDLER, LOAD DATA, KILL", "HANDLER employee OPEN", "unreadable"},
+	{"ALTER, DROP, RENAME, GRANT", "ALTER TABLE employee ADD COLUMN x INT", "unreadable"},
+}
+
+// TestConstructs judges a statement of every kind in every mode, and writes the
+// table in docs/confidential-sql.md.
+func TestConstructs(t *testing.T) {
+	w := newWorld()
+	if !w.run(t, schemaFile(t, "schema_hr.sql")) || !w.run(t, `CREATE VIEW hr.v_plain AS SELECT name x, ssn y FROM hr.employee; CREATE VIEW hr.v_rich AS SELECT id FROM hr.employee WHERE salary > 1;
+		CREATE FUNCTION hr.tax_of(p INT) RETURNS INT RETURN 1; CREATE TABLE hr.watched (a INT); CREATE TRIGGER tr AFTER UPDATE ON hr.watched FOR EACH ROW INSERT INTO hr.log (msg) SELECT ssn FROM hr.employee`) {
+		t.Fatal("definitions not understood")
+	}
+	how := []Inference{Documented, Guarded, Strict}
+	var accounts []*Account
+	for _, h := range how {
+		accounts = append(accounts, New(w.Catalog, testRules(h)))
+	}
+	var doc strings.Builder
+	for _, c := range constructs {
+		if c.sql == "" {
+			fmt.Fprintf(&doc, "\n### %s\n\n| construct | example | documented | guarded | strict |\n|---|---|---|---|---|\n", c.kind)
+			continue
+		}
+		want := strings.Split(c.want, " ")
+		if len(want) == 1 {
+			want = append(want, want[0], want[0])
+		}
+		fmt.Fprintf(&doc, "| %s | `%s` |", c.kind, strings.ReplaceAll(c.sql, "|", "\\|"))
+		for i, x := range accounts {
+			v := x.judge(c.sql, Session{Database: "hr"})
+			got := short(v)
+			if got != want[i] {
+				t.Errorf("%s: %q, want %q\n%s", c.kind, got, want[i], c.sql)
+			}
+			fmt.Fprintf(&doc, " %s |", long(v))
+		}
+		doc.WriteString("\n")
+	}
+	document(t, doc.String())
+}
+
+func short(v *Verdict) string {
+	if v.Refusal != nil {
+		return v.Refusal.Rule
+	}
+	var b strings.Builder
+	for _, o := range v.Outputs {
+		if len(o.Labels) > 0 {
+			b.WriteString("*")
+		} else {
+			b.WriteString("-")
+		}
+	}
+	return b.String()
+}
+
+func long(v *Verdict) string {
+	switch enc := len(v.Encrypted()); {
+	case v.Refusal != nil:
+		return "refused: " + v.Refusal.Rule
+	case len(v.Outputs) == 0:
+		return "runs"
+	case enc == 0:
+		return "plain"
+	case enc == len(v.Outputs):
+		return "ciphertext"
+	default:
+		return "`" + short(v) + "`"
+	}
+}
+
+// document compares what is between the marks of docs/confidential-sql.md.
+func document(t *testing.T, table string) {
+	const begin, end = "<!-- constructs -->\n", "<!-- end of constructs -->\n"
+	file := filepath.Join("..", "..", "..", "docs", "confidential-sql.md")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, _ := strings.Cut(string(text), begin)
+	_, tail, ok := strings.Cut(rest, end)
+	if !ok {
+		t.Fatalf("%s has no marks", file)
+	}
+	want := head + begin + table + "\n" + end + tail
+	if *update {
+		if err := os.WriteFile(file, []byte(want), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	} else if want != string(text) {
+		t.Errorf("%s does not say what is so; run this test with -update", file)
+	}
+}
+
+// TestGrants gives the guarded mode one use after the other.
+func TestGrants(t *testing.T) {
+	w := newWorld()
+	w.run(t, schemaFile(t, "schema_hr.sql"))
+	for _, tt := range []struct {
+		grant Grant
+		sql   string
+	}{
+		{GrantRange, "SELECT name FROM employee WHERE salary > 1"},
+		{GrantRange, "SELECT name FROM employee WHERE salary BETWEEN ? AND ?"},
+		{GrantLikePrefix, "SELECT name FROM employee WHERE ssn LIKE '7%'"},
+		{GrantOrder, "SELECT name FROM employee ORDER BY salary"},
+		{GrantOrder, "SELECT name, salary FROM employee ORDER BY 2"},
+		{GrantGroup, "SELECT ssn, COUNT(*) FROM employee GROUP BY ssn"},
+		{GrantJoin, "SELECT a.name FROM employee a JOIN employee b ON a.ssn = b.ssn"},
+		{GrantJoin, "SELECT a.name FROM employee a JOIN employee b USING (ssn)"},
+	} {
+		for g := GrantRange; g <= GrantJoin; g <<= 1 {
+			rules := testRules(Guarded)
+			rules.List[1].Grants = g
+			v := New(w.Catalog, rules).judge(tt.sql, Session{Database: "hr"})
+			if (v.Refusal == nil) != (g == tt.grant) {
+				t.Errorf("grant %b: %v\n%s", g, v.Refusal, tt.sql)
+			}
+		}
+	}
+	for _, sql := range []string{
+		"SELECT name FROM employee WHERE ssn LIKE '%7'", "SELECT name FROM employee WHERE ssn LIKE ?", "SELECT name FROM employee WHERE ssn NOT LIKE '7%'",
+		"SELECT name FROM employee WHERE LEFT(ssn, 1) < '7'", "SELECT name FROM employee WHERE salary > bonus", "SELECT name FROM employee WHERE ssn > 7",
+		"SELECT name FROM employee HAVING salary > 1", "SELECT RANK() OVER (ORDER BY salary) FROM employee",
+		"SELECT name FROM employee WHERE CASE WHEN ssn = 'a' THEN 1 END", "SELECT name FROM employee WHERE ssn = (SELECT 'a')", "SELECT name FROM employee WHERE ssn = @a",
+		"SELECT name FROM employee WHERE ssn = RAND()",
+	} {
+		rules := testRules(Guarded)
+		rules.List[1].Grants = GrantRange | GrantLikePrefix | GrantOrder | GrantGroup | GrantJoin
+		if v := New(w.Catalog, rules).judge(sql, Session{Database: "hr"}); v.Refusal == nil {
+			t.Errorf("allowed with all grants: %s", sql)
+		}
+	}
+}
+
+// TestSpread follows labels through what a catalog says of tables.
+func TestSpread(t *testing.T) {
+	cat := schema.NewCatalog(schema.Server{MariaDB: true, Version: 101119}, schema.IgnoreCase)
+	name := func(table string) schema.TableName { return schema.TableName{Database: "d", Table: table} }
+	cat.Add(&schema.Table{TableName: name("p"), Engine: "InnoDB", Columns: []schema.TableColumn{{Name: "code"}, {Name: "g", Generated: "concat(`code`,'x')"},
+		{Name: "h", Generated: "concat(`g`,`k`)"}, {Name: "k"}, {Name: "dflt", Default: "(upper(`code`))"}, {Name: "plain", Default: "'code'"}}})
+	cat.Add(&schema.Table{TableName: name("kid"), Engine: "InnoDB", Columns: []schema.TableColumn{{Name: "id"}, {Name: "Code"}},
+		Foreign: []schema.ForeignKey{{Columns: []string{"code"}, Ref: name("p"), RefColumns: []string{"CODE"}}}})
+	cat.Add(&schema.Table{TableName: name("kidskid"), Engine: "InnoDB", Columns: []schema.TableColumn{{Name: "c"}},
+		Foreign: []schema.ForeignKey{{Columns: []string{"c"}, Ref: name("kid"), RefColumns: []string{"code"}}}})
+	cat.Add(&schema.Table{TableName: name("far"), Engine: "FEDERATED", Columns: []schema.TableColumn{{Name: "a"}}})
+	cat.Add(&schema.Table{TableName: name("lost"), Engine: "InnoDB", Columns: []schema.TableColumn{{Name: "a"}}})
+	cat.Add(&schema.Table{TableName: name("dark"), Kind: schema.View, Columns: []schema.TableColumn{{Name: "a"}}})
+	cat.Add(&schema.Table{TableName: name("loop"), Kind: schema.View, Definition: "select `a` AS `a` from `d`.`loop`", Columns: []schema.TableColumn{{Name: "a"}}})
+	rules := Rules{List: []Rule{{Name: "(derived)"}, {Name: "main"}}, Lost: []schema.TableName{name("lost")}, Column: func(c schema.Column) Labels {
+		if strings.EqualFold(c.Table, "p") && c.Column == "code" {
+			return Labels{1}
+		}
+		return nil
+	}}
+	x := New(cat, rules)
+	for sql, want := range map[string]string{
+		"SELECT * FROM P": "***-*-", "SELECT * FROM Kid": "-*", "SELECT * FROM kidskid": "*", "SELECT * FROM far": "*", "SELECT * FROM lost": "*", "SELECT * FROM dark": "*", "SELECT * FROM `loop`": "*",
+		"INSERT INTO kid (id, code) SELECT 1, code FROM p": "", "INSERT INTO kid (id, code) SELECT code, 1 FROM p": "write-copy", "INSERT INTO far SELECT code FROM p": "write-copy",
+	} {
+		if got := short(x.judge(sql, Session{Database: "D"})); got != want {
+			t.Errorf("%s: %q, want %q", sql, got, want)
+		}
+	}
+}
+
+// TestTree draws the tree of a verdict.
+func TestTree(t *testing.T) {
+	w := newWorld()
+	w.run(t, schemaFile(t, "schema_hr.sql"))
+	x := New(w.Catalog, testRules(Guarded))
+	for sql, want := range map[string]string{
+		"SELECT name, CONCAT(UPPER(ssn), 'secret') FROM employee WHERE salary = 5": `select
+├─ column name
+├─ column 2  [main]
+│  └─ concat
+│     └─ upper
+│        └─ hr.employee.ssn  [main]
+└─ conditions, order and groups
+   └─ equality with constants  [main]
+`,
+		"SELECT name FROM employee ORDER BY salary": `select, refused: a condition, order or group may not use a protected column in this way
+└─ conditions, order and groups
+   └─ order of rows  [main]
+`,
+	} {
+		if got := x.judge(sql, Session{Database: "hr", Explain: true}).Tree.String(); got != want {
+			t.Errorf("%s\n%s\nwant\n%s", sql, got, want)
+		}
+	}
+}
