@@ -7,7 +7,7 @@ func newBenchCommand(env *Env) *cobra.Command {
 	cmd := newBenchRunCommand(env)
 	cmd.Use = "bench [run] [STUDY]"
 	for _, c := range []func(*Env) *cobra.Command{
-		newBenchRunCommand, newBenchListCommand, newBenchSummaryCommand, newBenchSysbenchCommand, newBenchTPCCCommand, newBenchRelayCommand, newBenchMountCommand, newBenchReapCommand,
+		newBenchRunCommand, newBenchListCommand, newBenchSummaryCommand, newBenchCompareCommand, newBenchSysbenchCommand, newBenchTPCCCommand, newBenchRelayCommand, newBenchMountCommand, newBenchReapCommand,
 	} {
 		cmd.AddCommand(c(env))
 	}

@@ -34,6 +34,9 @@ type benchRun struct {
 	keep      bool
 	columns   string
 	profile   string
+	arms      []string // NAME=DSN
+	passwords []string // NAME=FILE
+	user      []userArm
 	timed     bool   // --budget was given
 	again     string // the command line of this run, without --out
 }
@@ -49,11 +52,17 @@ file; without one it is "embedded", which needs nothing but this program.
 Each variant is compared with the baseline in short alternating blocks, and so
 is a second copy of the baseline, as a control. DIR/run.jsonl keeps the records
 as they come, DIR/report.html is written at the end. A run that was interrupted
-goes on when the same command is given again with the same --out.`,
+goes on when the same command is given again with the same --out.
+
+With --arm the databases are yours, in servers that run already, the baseline
+first. They must be empty; data is loaded for each comparison and dropped at the
+end. Passwords come from --arm-password-file, from ` + passwordEnv + `_NAME or
+` + passwordEnv + `, or are asked for.`,
 		Example: `  veildb bench
   veildb bench --variants tde --workloads tpcc --budget 10m
   veildb bench run embedded --full --out results
-  veildb bench run my-study.yaml`,
+  veildb bench run my-study.yaml
+  veildb bench rds-tde --quick --arm plain=mysql://bench@db1/sb --arm tde=mysql://bench@db2/sb`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := "embedded"
@@ -80,6 +89,8 @@ goes on when the same command is given again with the same --out.`,
 	f.DurationVar(&o.budget, "budget", 0, "`TIME` for the whole run, instead of the study's")
 	f.StringVar(&o.out, "out", "", "`DIR` for records and report (default veildb-STUDY-TIME)")
 	f.Uint64Var(&o.seed, "seed", 1, "`NUMBER` that data, streams and block orders come from")
+	f.StringArrayVar(&o.arms, "arm", nil, "measure a database of yours, `NAME=DSN`; give two or more, the baseline first")
+	f.StringArrayVar(&o.passwords, "arm-password-file", nil, "`NAME=FILE` whose first line is the password of that arm's server")
 	f.StringVar(&o.columns, "columns", "", "add the variant cols: the columns listed in `FILE`, one table.column a line")
 	f.StringVar(&o.profile, "cpuprofile", "", "write a processor profile of the run to `FILE`, for go tool pprof")
 	f.BoolVar(&o.keep, "keep-data", false, "keep the databases in DIR/data")
@@ -91,7 +102,10 @@ func (o *benchRun) run(ctx context.Context, env *Env, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := checkEngine(d, o.columns != ""); err != nil {
+	if o.user == nil {
+		err = checkEngine(d, o.columns != "")
+	}
+	if err != nil {
 		return err
 	}
 	if o.out == "" {
@@ -122,6 +136,12 @@ func (o *benchRun) definition(name string) (*study.Definition, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.user, err = parseArms(o.arms, o.passwords); err != nil {
+		return nil, err
+	}
+	if o.user != nil && (o.engine != "" || o.columns != "" || o.variants != nil) {
+		return nil, usagef("run study", "leave them out: the arms are what is compared", "--engine, --columns or --variants beside --arm")
+	}
 	if o.columns != "" {
 		d.Variants = append(d.Variants, "cols")
 	}
@@ -147,6 +167,9 @@ func (o *benchRun) definition(name string) (*study.Definition, error) {
 		if err := knownEngine("run study "+d.Name, o.engine); err != nil {
 			return nil, err
 		}
+	}
+	if o.user != nil {
+		d = onArms(d, o.user)
 	}
 	d, err = d.Narrow(study.Choice{
 		Engine: o.engine, Variants: o.variants, Workloads: o.workloads, Threads: o.threads, Budget: budget,
@@ -174,20 +197,19 @@ func findStudy(name string) (*study.Definition, error) {
 }
 
 // measure runs the study in o.out, new or resumed, and reports it.
-func (o *benchRun) measure(ctx context.Context, env *Env, d *study.Definition) error {
+func (o *benchRun) measure(ctx context.Context, env *Env, d *study.Definition) (err error) {
 	data := filepath.Join(o.out, dataName)
 	var columns *cells.Set
 	if o.columns != "" {
-		var err error
 		if columns, err = userColumns(o.columns); err != nil {
 			return err
 		}
 	}
-	engine, err := openEngine(ctx, d, data, columns)
+	engine, err := o.open(ctx, env, d, data, columns)
 	if err != nil {
 		return err
 	}
-	defer engine.Close()
+	defer func() { err = errors.Join(err, engine.Close()) }()
 	w, prior, err := o.records(ctx, d, engine)
 	if err != nil {
 		return err
@@ -210,6 +232,14 @@ func (o *benchRun) measure(ctx context.Context, env *Env, d *study.Definition) e
 		return fmt.Errorf("run study %s: %w", d.Name, err)
 	}
 	return o.finish(env)
+}
+
+// open opens the study's engine, or the user's databases.
+func (o *benchRun) open(ctx context.Context, env *Env, d *study.Definition, data string, columns *cells.Set) (studyEngine, error) {
+	if o.user != nil {
+		return openUserEngine(ctx, env, o.user)
+	}
+	return openEngine(ctx, d, data, columns)
 }
 
 // finish removes the databases and reports the run.
@@ -272,6 +302,9 @@ func (o *benchRun) header(ctx context.Context, d *study.Definition, engine study
 		return result.Header{}, err
 	}
 	config := d.Config()
+	for _, a := range o.user { // what an arm is, is a setting: a run goes on only on the same
+		config["arm "+a.name] = a.dsn.String()
+	}
 	if o.columns != "" {
 		columns, err := userColumns(o.columns)
 		if err != nil {

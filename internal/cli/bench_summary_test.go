@@ -246,3 +246,26 @@ func TestBenchSummaryOfPartialRuns(t *testing.T) {
 		}
 	}
 }
+
+// TestBenchCompare compares a run with itself and with one that is not there.
+func TestBenchCompare(t *testing.T) {
+	dir := runOf{last: 4, variants: []string{"tde", "cols100"}}.write(t)
+	for _, c := range []struct {
+		args []string
+		code int
+		want string // on either stream
+	}{
+		{[]string{dir, dir}, ExitOK, "run 2: "},
+		{[]string{dir, dir, "--format", "json"}, ExitOK, `"format": "veildb.compare/1"`},
+		{[]string{dir, dir, "--format", "html"}, ExitOK, "<h1>Runs compared</h1>"},
+		{[]string{dir, dir, "--format", "yaml"}, ExitUsage, "choose one of"},
+		{[]string{dir}, ExitUsage, "two runs"},
+		{[]string{dir, dir + "x"}, ExitUsage, "no directory"},
+	} {
+		var out bytes.Buffer
+		code := Main(t.Context(), append([]string{"bench", "compare"}, c.args...), strings.NewReader(""), &out, &out)
+		if code != c.code || !strings.Contains(out.String(), c.want) {
+			t.Errorf("compare %v: exit %d, %q; want %d with %q", c.args, code, out.String(), c.code, c.want)
+		}
+	}
+}

@@ -33,7 +33,8 @@ terminal when the server wants one; PostgreSQL's PGPASSWORD counts as well.`
 type dbOptions struct {
 	dsn          string
 	passwordFile string
-	mustExist    bool // refuse a SQLite file that is not there
+	passwordVar  string // variable with the password, before passwordEnv; "" is none
+	mustExist    bool   // refuse a SQLite file that is not there
 }
 
 func (f *dbOptions) addFlags(cmd *cobra.Command) {
@@ -62,6 +63,9 @@ func (f *dbOptions) open(ctx context.Context, env *Env, d dsn.DSN, o dsn.Options
 		}
 	}
 	password, given := os.LookupEnv(passwordEnv)
+	if own, ok := os.LookupEnv(f.passwordVar); ok && f.passwordVar != "" {
+		password, given = own, true
+	}
 	if f.passwordFile != "" {
 		var err error
 		if password, err = readPassword(f.passwordFile); err != nil {

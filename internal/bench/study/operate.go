@@ -46,13 +46,11 @@ func (s *state) operate(ctx context.Context, cell result.Cell) error {
 		return fmt.Errorf("%w: engine %s does not know the operation %s", ErrDefinition, cell.Engine, cell.Workload)
 	}
 	end := time.Now().Add(s.share(cell))
-	var last time.Duration
 	for quad := s.done.prior(cell).NextQuad; ; quad++ {
-		begun := time.Now()
-		if err := s.operateQuad(ctx, op, cell, quad); err != nil {
+		last, err := s.operateQuad(ctx, op, cell, quad)
+		if err != nil {
 			return err
 		}
-		last = time.Since(begun)
 		if quad+1 >= minOperationQuads && time.Now().Add(last/2).After(end) {
 			break
 		}
@@ -61,8 +59,9 @@ func (s *state) operate(ctx context.Context, cell result.Cell) error {
 	return nil
 }
 
-// operateQuad does four operations in drawn order and records them.
-func (s *state) operateQuad(ctx context.Context, op Operator, cell result.Cell, quad int) error {
+// operateQuad does four operations in drawn order and records them. It returns
+// what they took.
+func (s *state) operateQuad(ctx context.Context, op Operator, cell result.Cell, quad int) (took time.Duration, err error) {
 	order, name := [4]int{0, 1, 1, 0}, "ABBA"
 	if rand.NewPCG(s.Seed, uint64(quad)).Uint64()>>63 == 1 {
 		order, name = [4]int{1, 0, 0, 1}, "BAAB"
@@ -77,8 +76,9 @@ func (s *state) operateQuad(ctx context.Context, op Operator, cell result.Cell, 
 		verify := quad == 0 && pos >= 2
 		c, err := op.Operate(ctx, cell.Workload, dataset, variant, verify)
 		if err != nil {
-			return fmt.Errorf("%s: %w", variant, err)
+			return took, fmt.Errorf("%s: %w", variant, err)
 		}
+		took += c.Wall
 		us := float64(c.Wall) / 1e3
 		records = append(records, result.Block{
 			Type: result.TypeBlock, Cell: key, Arm: [2]string{"baseline", "variant"}[arm], Quad: quad, Position: pos, Order: name,
@@ -95,5 +95,5 @@ func (s *state) operateQuad(ctx context.Context, op Operator, cell result.Cell, 
 		s.done.add(r)
 		errs = append(errs, s.Record(r))
 	}
-	return errors.Join(errs...)
+	return took, errors.Join(errs...)
 }

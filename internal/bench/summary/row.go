@@ -212,11 +212,12 @@ func cpu(quads []quad) result.CPUPair {
 }
 
 // utilisation is the share of cores that the server and what the variant puts
-// around it used; nil where they have no process apart from the load's.
+// around it used; nil where they have no process apart from the load's, or none
+// that can be seen.
 func utilisation(quads []quad, cores int) *result.Utilisation {
 	var points []float64
 	var sum [2]float64
-	apart := false
+	var seen, apart bool // a server at all, and outside the load's process
 	for _, q := range quads {
 		var share [2]float64
 		for arm, blocks := range q.arms {
@@ -224,14 +225,14 @@ func utilisation(quads []quad, cores int) *result.Utilisation {
 			for _, b := range blocks {
 				used += b.CPUS.Engine + b.CPUS.Product
 				length += b.DurationS
-				apart = apart || b.CPUS.Client > 0
+				apart, seen = apart || b.CPUS.Client > 0, seen || b.CPUS.Engine > 0
 			}
 			share[arm] = 100 * used / length / float64(cores)
 			sum[arm] += share[arm]
 		}
 		points = append(points, share[1]-share[0])
 	}
-	if !apart || cores == 0 {
+	if !apart || !seen || cores == 0 {
 		return nil
 	}
 	n := float64(len(quads))
