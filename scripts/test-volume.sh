@@ -8,7 +8,8 @@
 #	--cycles N     crash cycles of each engine and cache mode (125)
 #	--states N     rebuilt states of the lower disk of each engine (100)
 #	--suites LIST  of pg15, pg18, mtr and go; all of them if not given
-#	--mtr LIST     suites of MariaDB (encryption); --mtr all is every one
+#	--mtr LIST     suites of MariaDB (encryption,some); "some" are those tests of
+#	               the suite main that are about files, "all" is every suite
 #	--dir DIR      where everything is written: a directory on the file system
 #	               below, with 10 GB of space, that every user can reach
 #	--cache MODE   through or back, for the engines' own suites (through)
@@ -19,7 +20,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 here=$PWD/scripts/volume
-cycles=125 states=100 suites=pg15,pg18,mtr,go mtr=encryption dir="" cache=through
+cycles=125 states=100 suites=pg15,pg18,mtr,go mtr=encryption,some dir="" cache=through
 while [ $# -gt 0 ]; do
 	case $1 in
 	--cycles) cycles=$2 ;;
@@ -83,7 +84,7 @@ both() {
 	for pid in $pids; do
 		wait "$pid" || { say "$name did not run: $(cat "$out/$name".*.log | tail -n 3)" && failed=1; }
 	done
-	rm -rf "$work/lower/$name" "$work/mnt/$name"
+	rm -rf "${work:?}/lower/$name" "${work:?}/mnt/$name"
 	[ -s "$out/$name.lower/summary" ] && [ -s "$out/$name.mnt/summary" ] || return 0
 	if diff -U0 "$out/$name.lower/summary" "$out/$name.mnt/summary" | sed -n 's/^[-+][a-z]/&/p' >"$out/$name.differences"; [ -s "$out/$name.differences" ]; then
 		failed=1
@@ -93,7 +94,7 @@ both() {
 	cat "$out/$name.differences"
 	# What tests printed that fail on both sides must be the same, too.
 	if [ -d "$out/$name.lower/regress.results" ]; then
-		sh "$here/pg-compare.sh" "$out/$name.lower" "$out/$name.mnt" || failed=1
+		sh "$here/pg-compare.sh" "$out/$name.lower" "$out/$name.mnt" "${strict:-}" || failed=1
 	fi
 }
 
@@ -101,17 +102,23 @@ if wanted pg15 || wanted pg18; then
 	sh "$here/pg-source.sh" 15 "$dir/suite"
 fi
 if wanted pg15; then
+	strict=strict
 	both pg15 "$here/pg-regress.sh" /usr/lib/postgresql/15/bin "$dir/suite" PLACE OUT
 fi
 if wanted pg18; then
 	sh "$here/pg18.sh" "$dir/pg18"
 	# The suite is that of 15: it is compared with itself. Of the C functions
 	# and what needs them nothing can run.
+	strict=""
 	both pg18 "$here/pg-regress.sh" "$dir/pg18/bin" "$dir/suite" PLACE OUT regress
 fi
 if wanted mtr; then
-	if [ "$mtr" = all ]; then mtr=$(sh "$here/mtr-suites.sh"); fi
-	both mtr "$here/mtr.sh" PLACE OUT "$mtr"
+	for suite in $(echo "$mtr" | tr , ' '); do
+		case $suite in
+		some) both mtr-main "$here/mtr.sh" PLACE OUT main "--do-test=^(alter|create|drop|truncate|temp|tmp|repair|flush|outfile|loaddata|backup|log|myisam|maria|check|partition_innodb)" ;;
+		*) both "mtr-$suite" "$here/mtr.sh" PLACE OUT "$suite" ;;
+		esac
+	done
 fi
 "$work/veildb" volume umount "$work/mnt"
 mount=""
@@ -121,7 +128,15 @@ if wanted go; then
 	mkdir -p "$work/go"
 	chmod 755 "$work/go"
 	go test -c -o "$work/volumetest" ./internal/atrest/volumetest
-	(cd "$work/go" && nice "$work/volumetest" -test.v -test.timeout 6h -long -cycles "$cycles" -states "$states" -dir "$work/go") >"$out/go.log" 2>&1 || failed=1
-	grep -E '^ *--- |crashes|states' "$out/go.log"
+	suite() { # suite LOG OPTION...
+		log=$out/$1.log
+		shift
+		(cd "$work/go" && nice "$work/volumetest" -test.v -test.timeout 12h -dir "$work/go" "$@") >"$log" 2>&1 || failed=1
+		grep -E '^ *--- |crashes,|states,|acknowledged;' "$log"
+	}
+	suite go -long -cycles "$cycles" -states "$states"
+	if wanted pg18; then
+		suite go.pg18 -test.run 'TestCrash/postgres|TestLostWrites/postgres' -pg-bin "$dir/pg18/bin" -cycles "$((cycles / 5 + 1))" -states "$((states / 5 + 1))"
+	fi
 fi
 exit $failed

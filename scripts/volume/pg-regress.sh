@@ -68,9 +68,8 @@ for schedule in "$@"; do
 	# Paths of the suite show in its output; both places must print the same.
 	work=$run/work
 	as mkdir "$work"
-	status=0
 	as "$program" --bindir="$client" --inputdir="$suite/$schedule" --outputdir="$work" --dlpath="$suite/lib" \
-		--host="$run" --user=postgres --dbname=$db --max-connections=8 --schedule="$list" >"$out/$schedule.log" 2>&1 || status=$?
+		--host="$run" --user=postgres --dbname="$db" --max-connections=8 --schedule="$list" >"$out/$schedule.log" 2>&1 || true
 	# pg_regress ends with 1 if a test failed, with 2 if it could not run.
 	if ! grep -Eq 'tests (passed|failed)' "$out/$schedule.log"; then
 		tail -n 5 "$out/$schedule.log" "$out/server.log" >&2
