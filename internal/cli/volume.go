@@ -11,7 +11,7 @@ func newVolumeCommand(env *Env) *cobra.Command {
 	}
 	for _, c := range []func(*Env) *cobra.Command{
 		newVolumeInitCommand, newVolumeConvertCommand,
-		newVolumeScanCommand, newVolumeAuditCommand, newVolumeCheckCommand, newVolumeRekeyCommand,
+		newVolumeStatusCommand, newVolumeScanCommand, newVolumeAuditCommand, newVolumeCheckCommand, newVolumeRekeyCommand,
 		newVolumeMountCommand, newVolumeUmountCommand,
 	} {
 		cmd.AddCommand(c(env))

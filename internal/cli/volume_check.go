@@ -12,8 +12,10 @@ import (
 )
 
 type volumeCheck struct {
-	key          string
-	repair, read bool
+	key    string
+	repair bool
+	read   bool
+	zeros  bool
 }
 
 func newVolumeCheckCommand(env *Env) *cobra.Command {
@@ -24,8 +26,9 @@ func newVolumeCheckCommand(env *Env) *cobra.Command {
 		Long: `Authenticate the configuration of a volume and the header of each file, and
 look for what interrupted programs and copies below the mount leave behind.
 With --read read all content as well: that finds what the disk cannot read any
-more and what was overwritten with zeros. It cannot find other changes of
-content; see veildb volume audit.
+more. It cannot find changes of content; see veildb volume audit. --zeros
+reports pages that are zeros although they were written: a failing disk or a bad
+copy leaves such pages, and so does a program that zeroes a page in parts.
 
 Nothing is changed without --repair, and a mounted volume can be checked. What
 --repair does is said for each problem, and needs the volume unmounted. It never
@@ -39,6 +42,7 @@ is anything else.`,
 	f := cmd.Flags()
 	f.BoolVar(&o.repair, "repair", false, "repair what can be repaired without guessing")
 	f.BoolVar(&o.read, "read", false, "read all content, too")
+	f.BoolVar(&o.zeros, "zeros", false, "read all content, and report pages of zeros that were written")
 	volumeKeyFlag(cmd, &o.key)
 	return cmd
 }
@@ -50,7 +54,7 @@ func (o *volumeCheck) run(ctx context.Context, env *Env, lower string) error {
 	}
 	defer v.Close()
 	p := newProgress(env.Stderr)
-	r, err := check.Run(ctx, v.Dir, check.Options{Repair: o.repair, Read: o.read, Progress: func(files int) {
+	r, err := check.Run(ctx, v.Dir, check.Options{Repair: o.repair, Read: o.read, Zeros: o.zeros, Progress: func(files int) {
 		p.update(0, "check", fmt.Sprintf("%d files", files))
 	}})
 	p.clear()

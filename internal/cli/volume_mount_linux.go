@@ -83,7 +83,7 @@ func mountPath(path string) (string, error) {
 		var resolved string
 		if resolved, err = filepath.EvalSymlinks(abs); err == nil {
 			abs = resolved
-		} else if errors.Is(err, unix.ENOTCONN) {
+		} else if errors.Is(err, unix.ENOTCONN) || errors.Is(err, unix.ECONNABORTED) {
 			err = nil
 		}
 	}
@@ -102,7 +102,9 @@ func within(dir, path string) bool {
 type source struct {
 	root *os.File
 	keys volume.KeySource
-	log  string // where messages go in the background
+	log  string        // where messages go in the background
+	dir  *volume.Dir   // nil without a cipher, and so
+	ring *keyring.Ring // is this
 	io.Closer
 }
 
@@ -123,7 +125,7 @@ func (o *mountOptions) open(ctx context.Context, env *Env) (*source, error) {
 		}
 		return nil, err
 	}
-	return &source{dir.Root(), ring, dir.Private("mount.log"), closers{dir, ring}}, nil
+	return &source{dir.Root(), ring, dir.Private("mount.log"), dir, ring, closers{dir, ring}}, nil
 }
 
 // openPlain opens a directory that is no volume.
@@ -180,6 +182,11 @@ func (o *mountOptions) serve(ctx context.Context, env *Env) (err error) {
 	if err != nil {
 		return err
 	}
+	control, err := o.startControl(ctx, src, server, log)
+	if err != nil {
+		return errors.Join(err, server.Unmount())
+	}
+	defer control.Close()
 	if err := o.ready(env, out); err != nil {
 		return errors.Join(err, server.Unmount())
 	}

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -18,7 +20,7 @@ type rekeyOptions struct {
 func newVolumeRekeyCommand(env *Env) *cobra.Command {
 	var o rekeyOptions
 	cmd := &cobra.Command{
-		Use:   "rekey LOWER --key KEYFILE",
+		Use:   "rekey LOWER|MOUNTPOINT [--key KEYFILE]",
 		Short: "Re-encrypt a volume with the newest data key",
 		Long: `Re-encrypt each file of a volume that has not got the newest data key of the
 key file. Make a new one first with: veildb key rotate KEYFILE --dek
@@ -28,10 +30,14 @@ place; the disk needs room for the largest of them. At any moment, also after a
 crash or in a copy that something makes of LOWER meanwhile, a file has one key
 throughout. An interrupted run is gone on with by the same command.
 
+A mounted volume is rekeyed by its mount while programs use it; its key file is
+the mount's. Each file waits for a moment when its successor takes its place.
+
 The data is safe from who knows the old data key only when copies under it are
 gone, too: backups, snapshots, and blocks that the disk has not overwritten.`,
 		Example: `  veildb key rotate /etc/veildb/ring --dek
-  veildb volume rekey /srv/db.enc --key /etc/veildb/ring --throttle 50`,
+  veildb volume rekey /srv/db.enc --key /etc/veildb/ring
+  veildb volume rekey /srv/db --throttle 50            # mounted`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args[0]) },
 	}
@@ -44,12 +50,23 @@ func (o *rekeyOptions) run(ctx context.Context, env *Env, lower string) error {
 	if o.throttle < 0 {
 		return usagef("rekey volume", "see: veildb volume rekey --help", "--throttle must not be negative")
 	}
+	lower, err := lowerOf(lower)
+	if err != nil {
+		return err
+	}
+	p, started := newProgress(env.Stderr), time.Now()
+	if s, err := o.runMounted(ctx, env, lower, p); !errors.Is(err, errNoMount) {
+		p.clear()
+		if err != nil {
+			return err
+		}
+		return tellRekey(env, s)
+	}
 	v, err := openVolume(ctx, env, lower, o.key, "rekeying")
 	if err != nil {
 		return err
 	}
 	defer v.Close()
-	p, started := newProgress(env.Stderr), time.Now()
 	s, err := rekey.Run(ctx, v.Dir, rekey.Options{
 		Rate:     o.throttle * 1e6,
 		Progress: func(r rekey.Progress) { showRekey(p, r, time.Since(started)) },
@@ -63,6 +80,23 @@ func (o *rekeyOptions) run(ctx context.Context, env *Env, lower string) error {
 		return err
 	}
 	return tellRekey(env, s)
+}
+
+// runMounted has the mount of lower do it. The error matches errNoMount if
+// there is none.
+func (o *rekeyOptions) runMounted(ctx context.Context, env *Env, lower string, p *progress) (s rekey.Summary, err error) {
+	started := time.Now()
+	err = askMount(ctx, lower, controlRequest{Do: askRekey, Rate: o.throttle * 1e6}, &s, func(data []byte, note string) {
+		var r rekey.Progress
+		if json.Unmarshal(data, &r) == nil {
+			showRekey(p, r, time.Since(started))
+		}
+		if note != "" {
+			p.clear()
+			fmt.Fprintf(env.Stderr, "note: %s\n", note)
+		}
+	})
+	return s, err
 }
 
 func showRekey(p *progress, r rekey.Progress, spent time.Duration) {

@@ -51,9 +51,12 @@ type Report struct {
 type Options struct {
 	// Repair does what each problem's Remedy says. The Dir must not be a view.
 	Repair bool
-	// Read reads all content, too: it finds what the disk cannot read any more,
-	// and what was overwritten with zeros.
+	// Read reads all content, too: it finds what the disk cannot read any more.
 	Read bool
+	// Zeros reads all content and reports pages that are zeros though they were
+	// written: a failing disk or a bad copy leaves such pages, and so does a
+	// program that zeroes a page in parts.
+	Zeros bool
 	// Progress is called with the files done.
 	Progress func(files int)
 }
@@ -213,7 +216,7 @@ func (c *checker) checkEntry(e *volume.Entry) error {
 			repair: func() error { return os.Truncate(path, volume.LowerSize(e.Size())) },
 		})
 	}
-	if c.o.Read {
+	if c.o.Read || c.o.Zeros {
 		return c.readContent(path)
 	}
 	return nil
@@ -259,7 +262,7 @@ func (c *checker) readContent(path string) error {
 	if err != nil {
 		return err
 	}
-	f, err := volume.Open(lower, c.d.Keys(), volume.Options{RefuseZeros: true})
+	f, err := volume.Open(lower, c.d.Keys(), volume.Options{RefuseZeros: c.o.Zeros})
 	if err != nil {
 		lower.Close()
 		c.add(Problem{Path: c.rel(path), What: err.Error(), Severity: Damage})
@@ -277,7 +280,11 @@ func (c *checker) readContent(path string) error {
 			return nil
 		}
 		if err != nil {
-			c.add(Problem{Path: c.rel(path), What: fmt.Sprintf("from byte %d: %v", off, err), Severity: Damage})
+			p := Problem{Path: c.rel(path), What: fmt.Sprintf("from byte %d: %v", off, err), Severity: Damage}
+			if errors.Is(err, volume.ErrZeroed) {
+				p.Severity = Untidy
+			}
+			c.add(p)
 			return nil
 		}
 	}

@@ -17,11 +17,15 @@ type content interface {
 	WriteAt(p []byte, off int64) (int, error)
 	Truncate(size int64) error
 	Size() (int64, error)
+	Changing(off, end int64, change func() error) error
 	Close() error
 }
 
 // plainFile stores content as it is.
 type plainFile struct{ *lowerFile }
+
+// Changing implements content.
+func (plainFile) Changing(_, _ int64, change func() error) error { return change() }
 
 var (
 	_ content = (*volume.File)(nil)

@@ -25,9 +25,17 @@ type fileSystem struct {
 	proc int
 
 	handles table[handle]
+	rekeys  rekeys
+
+	// changing is held shared by operations on nodes, exclusively while Rekey
+	// puts a file in the place of another.
+	changing sync.RWMutex
+
+	fds descriptors
 
 	mu    sync.Mutex
 	nodes map[inode]*node // what the kernel knows; guarded by mu
+	lent  map[inode]bool  // numbers of files that Rekey replaced, which are known by them; guarded by mu
 	byID  table[node]     // the same by number
 
 	idleMu sync.Mutex
@@ -36,7 +44,7 @@ type fileSystem struct {
 
 // newFileSystem serves the tree under the open directory root.
 func newFileSystem(root *os.File, o Options) (*fileSystem, error) {
-	fs := &fileSystem{opts: o, nodes: map[inode]*node{}, idle: list.New()}
+	fs := &fileSystem{opts: o, nodes: map[inode]*node{}, lent: map[inode]bool{}, idle: list.New()}
 	if o.Keys != nil {
 		fs.base = volume.HeaderSize
 	}
@@ -57,15 +65,17 @@ func newFileSystem(root *os.File, o Options) (*fileSystem, error) {
 		return nil, fmt.Errorf("open root of volume: %w", errno)
 	}
 	fs.root = n
+	fs.fds.setUp(int(root.Fd()), fileLimit())
 	return fs, nil
 }
 
 // close gives everything back. No request is in progress any more.
 func (fs *fileSystem) close() {
-	for _, n := range fs.nodes {
+	fs.rekeys.close()
+	fs.byID.each(func(n *node) {
 		n.closeFile(true)
-		unix.Close(n.fd)
-	}
+		fs.fds.remove(n)
+	})
 	fs.handles.each(func(h *handle) {
 		if h.dir != nil {
 			unix.Close(h.dir.fd)
@@ -108,9 +118,12 @@ func (fs *fileSystem) complain(n *node, what string, err error) {
 	if fs.opts.Log == nil || n.complained.Swap(true) {
 		return
 	}
-	path, lerr := os.Readlink(procPath(n.fd))
-	if lerr != nil {
-		path = "inode " + strconv.FormatUint(n.key.ino, 10)
+	path := "inode " + strconv.FormatUint(n.key.ino, 10)
+	if fs.pin(n) == 0 {
+		defer fs.unpin(n)
+		if p, err := os.Readlink(procPath(n.fd)); err == nil {
+			path = p
+		}
 	}
 	fs.opts.Log(fmt.Errorf("%s %s: %w", what, path, err))
 }
@@ -140,6 +153,12 @@ func (fs *fileSystem) Handle(r *fuse.Request) (int, unix.Errno) {
 		return 0, unix.ESTALE
 	}
 	if op := nodeOps[r.Opcode]; op != nil {
+		fs.changing.RLock()
+		defer fs.changing.RUnlock()
+		if errno := fs.pin(n); errno != 0 {
+			return 0, errno
+		}
+		defer fs.unpin(n)
 		return op(fs, n, r)
 	}
 	return 0, unix.ENOSYS

@@ -19,11 +19,17 @@ type inode struct{ dev, ino uint64 }
 type node struct {
 	id, generation uint64
 	key            inode
-	fd             int    // names the lower file, O_PATH
+	fd             int    // names the lower file, O_PATH; guarded by descriptors.mu, fixed while pinned
 	kind           uint32 // S_IFMT of its mode
+	ino            uint64 // what programs see; it stays when Rekey replaces the file
 	lookups        uint64 // how often the kernel was told of it; guarded by fileSystem.mu
 	complained     atomic.Bool
 	idle           *list.Element // guarded by fileSystem.idleMu
+
+	// See descriptors, whose mu guards these.
+	pins   int
+	handle unix.FileHandle
+	place  *list.Element
 
 	mu   sync.Mutex
 	file *file // the open lower file, or nil; guarded by mu
@@ -52,16 +58,23 @@ func (fs *fileSystem) remember(fd int, st *unix.Stat_t) (*node, unix.Errno) {
 	}
 	key := inode{uint64(st.Dev), st.Ino}
 	fs.mu.Lock()
-	n := fs.nodes[key]
-	if n != nil {
-		n.lookups++
-		fs.mu.Unlock()
-		unix.Close(fd)
-		return n, 0
+	if n := fs.nodes[key]; n != nil {
+		if is, taken := fs.fds.isFile(n, fd); is {
+			n.lookups++
+			fs.mu.Unlock()
+			if !taken {
+				unix.Close(fd)
+			}
+			return n, 0
+		}
 	}
-	n = &node{key: key, fd: fd, kind: st.Mode & unix.S_IFMT, lookups: 1}
+	n := &node{key: key, fd: fd, kind: st.Mode & unix.S_IFMT, lookups: 1, ino: key.ino}
+	if fs.lent[key] {
+		n.ino |= 1 << 62 // a file that Rekey replaced is known by that number
+	}
 	n.id, n.generation = fs.byID.add(n)
 	fs.nodes[key] = n
+	fs.fds.add(n)
 	fs.mu.Unlock()
 	return n, 0
 }
@@ -77,14 +90,17 @@ func (fs *fileSystem) forget(one fuse.ForgetOne) {
 	n.lookups -= min(one.Nlookup, n.lookups)
 	gone := n.lookups == 0
 	if gone {
-		delete(fs.nodes, n.key)
+		if fs.nodes[n.key] == n {
+			delete(fs.nodes, n.key)
+		}
+		delete(fs.lent, inode{n.key.dev, n.ino})
 		fs.byID.remove(n.id)
 	}
 	fs.mu.Unlock()
 	if gone {
 		fs.notIdle(n)
 		n.closeFile(true)
-		unix.Close(n.fd)
+		fs.fds.remove(n)
 	}
 }
 
@@ -92,6 +108,7 @@ func (fs *fileSystem) forget(one fuse.ForgetOne) {
 func (fs *fileSystem) entry(e *fuse.EntryOut, n *node, st *unix.Stat_t) {
 	*e = fuse.EntryOut{NodeID: n.id, Generation: n.generation, EntryValid: timeout, AttrValid: timeout}
 	fs.attr(&e.Attr, st)
+	e.Attr.Ino = n.ino
 }
 
 // attr translates the attributes of a lower file.

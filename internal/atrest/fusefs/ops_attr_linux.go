@@ -41,6 +41,7 @@ func (fs *fileSystem) attrOut(n *node, r *fuse.Request) (int, unix.Errno) {
 	out, size := fuse.Out[fuse.AttrOut](r)
 	out.AttrValid = timeout
 	fs.attr(&out.Attr, &st)
+	out.Attr.Ino = n.ino
 	return size, 0
 }
 

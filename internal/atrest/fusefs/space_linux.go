@@ -105,8 +105,10 @@ func (fs *fileSystem) zero(f *file, off, end int64, how uint32) error {
 // zero in place; all that matter can punch.
 func (fs *fileSystem) lowerZero(f *file, off, end int64, how uint32) error {
 	call := func(how uint32) error {
-		return again(func() error {
-			return unix.Fallocate(f.lower.fd, how|unix.FALLOC_FL_KEEP_SIZE, fs.base+off, end-off)
+		return f.content.Changing(off, end, func() error {
+			return again(func() error {
+				return unix.Fallocate(f.lower.fd, how|unix.FALLOC_FL_KEEP_SIZE, fs.base+off, end-off)
+			})
 		})
 	}
 	err := call(how)

@@ -80,24 +80,48 @@ type runner struct {
 
 func (r *runner) run(ctx context.Context) error {
 	r.sum.Version = r.d.Keys().Current()
-	jobs, err := r.plan()
-	if err != nil {
-		return err
-	}
-	for _, j := range jobs {
-		if err := ctx.Err(); err != nil {
+	// On a mount files appear under other names meanwhile, and come back.
+	for range maxPasses {
+		r.sum.Current, r.sum.Left = 0, 0
+		jobs, err := r.plan()
+		if err != nil {
 			return err
 		}
-		if err := r.do(ctx, j); err != nil {
-			return fmt.Errorf("%s: %w", j.names[0], err)
+		missed, err := r.pass(ctx, jobs)
+		if err != nil {
+			return err
 		}
-		r.progress.Files++
-		r.show()
+		if missed == 0 {
+			break
+		}
+		r.sum.Left = missed
 	}
 	if r.sum.Left > 0 {
 		return nil
 	}
 	return r.d.Update(func(c *volume.Config) { c.Rekeyed = time.Now().UTC().Truncate(time.Second) })
+}
+
+// maxPasses bounds how often the tree is walked for files that were missed.
+const maxPasses = 5
+
+// pass re-encrypts jobs, and returns how many were not there any more under
+// their names.
+func (r *runner) pass(ctx context.Context, jobs []*job) (missed int, err error) {
+	for _, j := range jobs {
+		if err := ctx.Err(); err != nil {
+			return missed, err
+		}
+		switch err := r.do(ctx, j); {
+		case errors.Is(err, os.ErrNotExist):
+			missed++
+		case err != nil:
+			return missed, fmt.Errorf("%s: %w", j.names[0], err)
+		}
+		r.progress.Files++
+		r.show()
+	}
+	return missed, nil
 }
 
 // plan lists the files under older keys.
@@ -156,8 +180,6 @@ func (r *runner) do(ctx context.Context, j *job) error {
 	case errors.Is(err, ErrLeave):
 		r.leave(j, err.Error())
 		return nil
-	case errors.Is(err, os.ErrNotExist) && r.gone(j):
-		return nil
 	case err != nil:
 		return err
 	}
@@ -172,12 +194,6 @@ var ErrLeave = errors.New("left as it is")
 func (r *runner) leave(j *job, why string) {
 	r.sum.Left++
 	r.o.Note(j.names[0], why)
-}
-
-// gone reports whether j was removed or renamed meanwhile, on a mount.
-func (r *runner) gone(j *job) bool {
-	_, err := os.Lstat(filepath.Join(r.d.Root().Name(), j.names[0]))
-	return errors.Is(err, os.ErrNotExist)
 }
 
 // replaceAtRest re-encrypts a file that nobody else uses.
@@ -220,8 +236,15 @@ func (r *runner) replaceAtRest(ctx context.Context, path string, wait func(conte
 	return err
 }
 
-// osFile adds Size to *os.File.
+// osFile adds Size and Punch to *os.File.
 type osFile struct{ *os.File }
+
+var _ volume.HolePuncher = osFile{}
+
+// Punch implements volume.HolePuncher.
+func (f osFile) Punch(off, n int64) error {
+	return unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, off, n)
+}
 
 // Size implements disk.File.
 func (f osFile) Size() (int64, error) {

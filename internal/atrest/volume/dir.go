@@ -156,7 +156,7 @@ type DirOptions struct {
 	Converting bool
 	// Purpose is what others are told who find the volume in use, such as
 	// "mounted on /srv/db". One line.
-	Purpose string
+	Purpose string `json:"purpose"`
 }
 
 // OpenDir opens the volume directory path for one process alone. It takes the
@@ -371,8 +371,8 @@ func (d *Dir) Close() error {
 
 // A Holder is the process that said it holds a volume. It may have died since.
 type Holder struct {
-	PID     int
-	Purpose string
+	PID     int    `json:"pid"`
+	Purpose string `json:"purpose"`
 }
 
 // ReadHolder returns who last took the lock of the volume at path and has not

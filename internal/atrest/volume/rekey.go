@@ -31,6 +31,10 @@ type RekeyOptions struct {
 	// Wait is called before so many bytes are copied; its error ends Rekey.
 	// May be nil.
 	Wait func(ctx context.Context, bytes int) error
+	// Enter is called before everybody is kept out of f for the last step, and
+	// the function it returns after it: whoever may hold locks of its own while
+	// it calls f takes them here, before f's. May be nil.
+	Enter func() (leave func())
 	// Commit puts the new lower file, whose content is durable, in the place
 	// of the old one, and returns the open file to use from then on. Nobody
 	// reads or writes f meanwhile. After an error f stays as it was.
@@ -94,6 +98,9 @@ func (f *File) moveTo(ctx context.Context, target *File, o *RekeyOptions) error 
 		if n <= 1 {
 			break
 		}
+	}
+	if o.Enter != nil {
+		defer o.Enter()()
 	}
 	return f.finishMove(ctx, m, dirty, o)
 }
@@ -166,20 +173,43 @@ func (m *mover) copy(ctx context.Context, off int64, fresh bool) error {
 		}
 	}
 	m.recrypt(b, off)
+	err = nil
 	for len(b) > 0 {
 		page := b[:min(pageSize, len(b))]
 		run := len(page)
 		for run < len(b) && !isZero(page) && !isZero(b[run:min(run+pageSize, len(b))]) {
 			run = min(run+pageSize, len(b))
 		}
-		if !fresh || !isZero(page) {
-			if _, err := m.to.lower.WriteAt(b[:run], m.to.base+off); err != nil {
-				return err
-			}
+		switch {
+		case !isZero(page):
+			_, err = m.to.lower.WriteAt(b[:run], m.to.base+off)
+		case !fresh:
+			err = m.unwrite(page, off)
+		}
+		if err != nil {
+			return err
 		}
 		b, off = b[run:], off+int64(run)
 	}
 	return nil
+}
+
+// A HolePuncher is a lower file that can make a range a hole again. Rekey
+// writes zeros where the error matches errors.ErrUnsupported.
+type HolePuncher interface {
+	Punch(off, n int64) error
+}
+
+// unwrite makes the target a hole where page, which is zeros, is to be.
+func (m *mover) unwrite(page []byte, off int64) error {
+	err := errors.ErrUnsupported
+	if p, ok := m.to.lower.(HolePuncher); ok {
+		err = p.Punch(m.to.base+off, int64(len(page)))
+	}
+	if errors.Is(err, errors.ErrUnsupported) {
+		_, err = m.to.lower.WriteAt(page, m.to.base+off)
+	}
+	return err
 }
 
 // catchUp copies what was written since it was copied, and returns how many

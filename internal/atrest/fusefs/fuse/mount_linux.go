@@ -172,7 +172,8 @@ func Recover(path string) error {
 // may come from the kernel's cache; statfs asks the server.
 func isDead(path string) bool {
 	var st unix.Statfs_t
-	return errors.Is(unix.Statfs(path, &st), unix.ENOTCONN)
+	err := unix.Statfs(path, &st)
+	return errors.Is(err, unix.ENOTCONN) || errors.Is(err, unix.ECONNABORTED) // the latter while it is dying
 }
 
 func unmount(path string, flags int, viaHelper bool) error {

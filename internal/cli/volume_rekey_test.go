@@ -1,0 +1,248 @@
+package cli
+
+import (
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	mathrand "math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/veildb/veildb/internal/atrest/volume"
+)
+
+// veildbAt returns a function that runs the real command line in dir.
+func veildbAt(t *testing.T, dir string) func(args ...string) error {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := filepath.Join(t.TempDir(), "veildb") // see TestMain
+	if err := os.Symlink(exe, bin); err != nil {
+		t.Fatal(err)
+	}
+	return func(args ...string) error {
+		cmd := exec.Command(bin, args...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), keyEnv+"=ring")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("veildb %q: %w\n%s", args, err, out)
+		}
+		return nil
+	}
+}
+
+// newMount makes a volume in a new directory and mounts it on mnt there.
+func newMount(t *testing.T) (dir string, veildb func(args ...string) error) {
+	t.Helper()
+	dir = t.TempDir()
+	veildb = veildbAt(t, dir)
+	root := make([]byte, 32)
+	rand.Read(root)
+	err := errors.Join(os.WriteFile(filepath.Join(dir, "root"), root, 0o600), os.Mkdir(filepath.Join(dir, "mnt"), 0o700),
+		veildb("key", "init", "ring", "--provider", "file:root"), veildb("volume", "init", "lower"),
+		veildb("volume", "mount", "lower", "mnt", "--background"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { unix.Unmount(filepath.Join(dir, "mnt"), unix.MNT_DETACH) })
+	return dir, veildb
+}
+
+// A workedFile is a file of a mount that one goroutine changes in all ways,
+// and what it should hold.
+type workedFile struct {
+	path  string
+	f     *os.File
+	model []byte
+	r     *mathrand.Rand
+	done  atomic.Int64
+}
+
+const workedSize = 3 << 20
+
+func newWorkedFile(t *testing.T, path string, seed uint64) *workedFile {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &workedFile{path: path, f: f, r: mathrand.New(mathrand.NewPCG(seed, 1)), model: bytes.Repeat([]byte{byte(seed)}, workedSize)}
+	if _, err := f.Write(w.model); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// change does one random thing. What succeeds is in the model; a file system
+// that has gone away is an error.
+func (w *workedFile) change() error {
+	off := w.r.IntN(workedSize - 70000)
+	n := 1 + w.r.IntN(70000)
+	switch w.r.IntN(12) {
+	case 0:
+		size := w.r.IntN(workedSize)
+		if err := w.f.Truncate(int64(size)); err != nil {
+			return err
+		}
+		w.model = w.model[:min(size, len(w.model))]
+		w.model = append(w.model, make([]byte, size-len(w.model))...)
+	case 1:
+		if off+n > len(w.model) {
+			return nil
+		}
+		if err := unix.Fallocate(int(w.f.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, int64(off), int64(n)); err != nil {
+			return err
+		}
+		clear(w.model[off : off+n])
+	case 2:
+		to := w.path + "x"
+		if err := errors.Join(os.Rename(w.path, to), os.Chmod(to, 0o640), os.Rename(to, w.path)); err != nil {
+			return err
+		}
+	case 3:
+		return w.compare(w.f)
+	case 4:
+		return w.f.Sync()
+	default:
+		if w.r.IntN(2) == 0 {
+			off, n = off&^4095, (n+4095)&^4095
+		}
+		p := bytes.Repeat([]byte{byte(off), byte(n), byte(off >> 8)}, n/3+1)[:n]
+		if _, err := w.f.WriteAt(p, int64(off)); err != nil {
+			return err
+		}
+		if end := off + n; end > len(w.model) {
+			w.model = append(w.model, make([]byte, end-len(w.model))...)
+		}
+		copy(w.model[off:], p)
+	}
+	w.done.Add(1)
+	return nil
+}
+
+func (w *workedFile) compare(f io.ReaderAt) error {
+	got := make([]byte, len(w.model)+1)
+	n, err := f.ReadAt(got, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if !bytes.Equal(got[:n], w.model) {
+		i := 0
+		for i < min(n, len(w.model)) && got[i] == w.model[i] {
+			i++
+		}
+		return fmt.Errorf("%w: %s has %d bytes, want %d; it differs from byte %d on", volume.ErrCorrupt, w.path, n, len(w.model), i)
+	}
+	return nil
+}
+
+// TestRekeyUnderLoad rekeys a mounted volume again and again while its files
+// are written, cut, punched, renamed and read.
+func TestRekeyUnderLoad(t *testing.T) {
+	dir, veildb := newMount(t)
+	var files []*workedFile
+	for i := range 3 {
+		files = append(files, newWorkedFile(t, filepath.Join(dir, "mnt", fmt.Sprint(i)), uint64(i+1)))
+	}
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	for _, w := range files {
+		wg.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				if err := w.change(); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	version := 1
+	for ; version < 6; version++ {
+		before := files[0].done.Load()
+		if err := errors.Join(veildb("key", "rotate", "ring", "--dek"), veildb("volume", "rekey", "mnt")); err != nil {
+			t.Error(err)
+			break
+		}
+		for files[0].done.Load() == before && !t.Failed() {
+			unix.Nanosleep(&unix.Timespec{Nsec: 1e6}, nil)
+		}
+	}
+	close(stop)
+	wg.Wait()
+	for _, w := range files {
+		if err := w.compare(w.f); err != nil {
+			t.Error(err)
+		}
+		t.Logf("%d changes", w.done.Load())
+		w.f.Close()
+		h, err := volume.ReadHeader(filepath.Join(dir, "lower", "files", filepath.Base(w.path)), nil)
+		if err != nil || h.KeyVersion != uint32(version) && !t.Failed() {
+			t.Errorf("%s: key version %d, %v; want %d", w.path, h.KeyVersion, err, version)
+		}
+	}
+	if err := errors.Join(veildb("volume", "umount", "mnt"), veildb("volume", "check", "lower", "--read")); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestKillMountWhileRekeying kills the mount while it rekeys under load: what
+// was written before is there again.
+func TestKillMountWhileRekeying(t *testing.T) {
+	dir, veildb := newMount(t)
+	mnt, lower := filepath.Join(dir, "mnt"), filepath.Join(dir, "lower")
+	for round := range 6 {
+		w := newWorkedFile(t, filepath.Join(mnt, "file"), uint64(round+1))
+		if err := veildb("key", "rotate", "ring", "--dek"); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			veildb("volume", "rekey", "mnt", "--throttle", "30") // is cut off
+		}()
+		for w.done.Load() < int64(1+round*7) {
+			if err := w.change(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := syscall.Kill(volume.ReadHolder(lower).PID, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		w.f.Close()
+		<-ended
+		if err := waitFree(t.Context(), lower); err != nil { // until it is dead
+			t.Fatal(err)
+		}
+		if err := veildb("volume", "mount", "lower", "mnt", "--background"); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.Open(w.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.compare(f); err != nil {
+			t.Error(err)
+		}
+		f.Close()
+	}
+	if err := errors.Join(veildb("volume", "rekey", "mnt"), veildb("volume", "umount", "mnt"), veildb("volume", "check", "lower", "--read")); err != nil {
+		t.Error(err)
+	}
+}
