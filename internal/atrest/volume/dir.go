@@ -1,6 +1,7 @@
 package volume
 
 import (
+	"bytes"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -201,10 +202,34 @@ func OpenDir(path string, openKeys func() (KeySource, error), opts DirOptions) (
 	case !converting && opts.Converting:
 		return nil, ErrReady
 	}
-	if err := d.recoverReplace(); err != nil {
+	if err := errors.Join(d.recoverReplace(), d.tidy()); err != nil {
 		return nil, err
 	}
 	return d, nil
+}
+
+// tidy removes what interrupted changes of the configuration leave, which
+// nobody ever reads, and brings its copy up to date.
+func (d *Dir) tidy() error {
+	for _, name := range []string{configName, copyName, replaceJournal} {
+		strays, err := disk.Strays(d.Private(name))
+		if err != nil {
+			return err
+		}
+		for _, s := range strays {
+			if err := os.Remove(s); err != nil {
+				return err
+			}
+		}
+	}
+	config, err := os.ReadFile(d.Private(configName))
+	if err != nil {
+		return err
+	}
+	if spare, err := os.ReadFile(d.Private(copyName)); err == nil && bytes.Equal(config, spare) {
+		return nil
+	}
+	return disk.AtomicWrite(d.Private(copyName), config, 0o600)
 }
 
 // ViewDir opens the volume directory path beside others, one that is mounted

@@ -78,6 +78,28 @@ func TestDirLife(t *testing.T) {
 	}
 }
 
+// TestOpenDirTidies opens a volume whose last change of configuration was cut
+// off between its two files.
+func TestOpenDirTidies(t *testing.T) {
+	keys := newTestKeys(t, 1)
+	path := initTestDir(t, keys, Config{})
+	private := filepath.Join(path, privateName)
+	stray := disk.TempName(filepath.Join(private, configName))
+	if err := errors.Join(os.WriteFile(stray, []byte("x"), 0o600), os.WriteFile(filepath.Join(private, copyName), []byte("older"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	d, err := OpenDir(path, openWith(keys), DirOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Close()
+	config, _ := os.ReadFile(filepath.Join(private, configName))
+	spare, err := os.ReadFile(filepath.Join(private, copyName))
+	if _, serr := os.Lstat(stray); err != nil || serr == nil || !bytes.Equal(config, spare) {
+		t.Errorf("copy %q, %v; stray %v", spare, err, serr)
+	}
+}
+
 func TestOpenDirErrors(t *testing.T) {
 	keys, other := newTestKeys(t, 1), newTestKeys(t, 1)
 	other.deks[1] = newTestKeys(t, 9).deks[9]
