@@ -335,9 +335,12 @@ func (g *generator) write(depth int) string {
 	}
 	switch g.r.IntN(6) {
 	case 0, 1:
-		q, _ := g.query(depth, len(cols))
-		if slices.Contains(target.columns, "id") && !slices.Contains(cols, "id") {
-			return "INSERT IGNORE INTO " + target.name + " (id, " + strings.Join(cols, ", ") + ") SELECT 100, u.* FROM (" + q + ") u"
+		q, names := g.query(depth, len(cols))
+		if slices.Contains(target.columns, "id") {
+			for i, n := range names { // one row, so that the key decides nothing
+				names[i] = "MAX(u." + n + ")"
+			}
+			return "INSERT INTO " + target.name + " (id, " + strings.Join(cols, ", ") + ") SELECT 100, " + strings.Join(names, ", ") + " FROM (" + q + ") u"
 		}
 		return "INSERT INTO " + target.name + " (" + strings.Join(cols, ", ") + ") " + q
 	case 2:

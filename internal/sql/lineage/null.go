@@ -31,7 +31,7 @@ var plainNullOperators = words(`plus minus mul sign cast collate row xor = <> < 
 
 // tells reports whether the NULLs of a call with labels may depend on protected
 // values.
-func (a *analysis) tells(c *sqlast.Call, args []value) bool {
+func (a *analysis) tells(c *sqlast.Call, args []value, sc *scope) bool {
 	switch c.Name {
 	case "count":
 		return false
@@ -68,7 +68,9 @@ func (a *analysis) tells(c *sqlast.Call, args []value) bool {
 			}
 			return false
 		case c.Name == "mod" && len(args) == 2:
-			return a.divides(args[1])
+			return a.compares(args[1], c.Args[1], sc)
+		case c.Name == "nullif" && len(args) == 2 && constant(c.Args[1]):
+			return a.compares(args[0], c.Args[0], sc)
 		}
 		return true
 	}
@@ -96,7 +98,7 @@ func (a *analysis) tells(c *sqlast.Call, args []value) bool {
 		}
 		return false
 	case "div", "intdiv", "mod":
-		return a.divides(args[1])
+		return a.compares(args[1], c.Args[1], sc)
 	}
 	return !plainNullOperators[c.Name]
 }
@@ -121,14 +123,26 @@ func notNull(e sqlast.Expr) bool {
 	return ok && (c.Kind == sqlast.String || c.Kind == sqlast.Number)
 }
 
-// divides reports whether dividing by v tells more than that a column is zero.
-// That is a comparison with a constant.
-func (a *analysis) divides(v value) bool {
+// compares reports whether it tells more than whether a column, or a sum of one,
+// is some constant when e, which gives v, is compared with one: what is divided
+// by is compared with zero. That is a guess, as in a condition.
+func (a *analysis) compares(v value, e sqlast.Expr, sc *scope) bool {
 	if len(v.labels) == 0 {
 		return false
 	}
-	if v.base == nil {
+	if c, ok := e.(*sqlast.Call); ok && c.Name == "nullif" && len(c.Args) == 2 && constant(c.Args[1]) {
+		e = c.Args[0]
+	}
+	if c, ok := e.(*sqlast.Call); ok && c.Aggregate && len(c.Args) == 1 && plainNull[c.Name] {
+		e = c.Args[0]
+	}
+	if _, ok := a.bare(e, sc); !ok || v.tells {
 		return true
+	}
+	for _, r := range v.labels {
+		if a.rules().List[r].Inference == Strict {
+			return true
+		}
 	}
 	a.guess(1)
 	a.use(useEqual, v.labels)

@@ -74,7 +74,7 @@ func (tw *twin) connect() {
 }
 
 func (tw *twin) open(name string) *sql.Conn {
-	db, err := sql.Open("mysql", "root@tcp("+tw.server.Addr()+")/"+name+"?sql_mode='STRICT_TRANS_TABLES,ONLY_FULL_GROUP_BY'&max_statement_time=1&clientFoundRows=true")
+	db, err := sql.Open("mysql", "root@tcp("+tw.server.Addr()+")/"+name+"?sql_mode='STRICT_TRANS_TABLES,ONLY_FULL_GROUP_BY'&max_statement_time=1&clientFoundRows=true&readTimeout=20s")
 	if err != nil {
 		tw.t.Fatal(err)
 	}

@@ -257,7 +257,7 @@ func (c chat) constant(i int, variable string) (int, bool) {
 	default:
 		return i, false
 	}
-	if charset {
+	if charset && !(variable == "character_set_results" && c.IsWord(i, "NULL")) {
 		name, _, _ := strings.Cut(c.plain(i), "_")
 		// NULL stands for results as they are stored, with metadata in UTF-8.
 		if !readableCharsets[name] && !(variable == "character_set_results" && c.IsWord(i, "NULL")) {
@@ -332,7 +332,7 @@ SHOW KEYS FROM | SHOW INDEX FROM | SHOW INDEXES FROM | SHOW KEYS IN | SHOW INDEX
 // variables and statuses are the forms that are followed by a pattern of names.
 var variables = forms(`
 SHOW VARIABLES LIKE | SHOW SESSION VARIABLES LIKE | SHOW GLOBAL VARIABLES LIKE | SHOW LOCAL VARIABLES LIKE
-SHOW VARIABLES WHERE VARIABLE_NAME = | SHOW SESSION VARIABLES WHERE VARIABLE_NAME =
+SHOW VARIABLES WHERE | SHOW SESSION VARIABLES WHERE | SHOW GLOBAL VARIABLES WHERE
 `)
 
 var statuses = forms(`SHOW STATUS LIKE | SHOW SESSION STATUS LIKE | SHOW GLOBAL STATUS LIKE`)
@@ -358,13 +358,15 @@ func (c chat) shows() bool {
 		}
 	}
 	for _, f := range variables {
-		if p, ok := c.pattern(f); ok {
-			return !slices.ContainsFunc(telling, func(name string) bool { return like(p, name) })
+		if patterns, ok := c.patterns(f); ok {
+			return !slices.ContainsFunc(patterns, func(p string) bool {
+				return slices.ContainsFunc(telling, func(name string) bool { return like(p, name) })
+			})
 		}
 	}
 	for _, f := range statuses {
-		if p, ok := c.pattern(f); ok {
-			return slices.ContainsFunc(plainStatuses, func(name string) bool { return strings.HasPrefix(p, name) })
+		if p, ok := c.patterns(f); ok {
+			return slices.ContainsFunc(plainStatuses, func(name string) bool { return strings.HasPrefix(p[0], name) })
 		}
 	}
 	for _, f := range warnings {
@@ -381,19 +383,62 @@ func (c chat) shows() bool {
 	return false
 }
 
-// pattern returns the string that follows the words of form and ends the
-// statement, folded and with its escapes of _ taken for plain ones.
-func (c chat) pattern(form []string) (string, bool) {
-	n := len(form)
-	if len(c.Tokens) != n+1 || c.Tokens[n].Kind != token.String {
-		return "", false
+// patterns returns the patterns of names that follow the words of form and end
+// the statement, folded and with their escapes of _ taken for plain ones. After
+// WHERE these are: VARIABLE_NAME = 'a' OR VARIABLE_NAME LIKE 'b' OR
+// VARIABLE_NAME IN ('c', 'd').
+func (c chat) patterns(form []string) (out []string, ok bool) {
+	i := len(form)
+	if len(c.Tokens) <= i {
+		return nil, false
 	}
-	for i, w := range form {
-		if !c.IsWord(i, w) && !c.IsSymbol(i, w) {
-			return "", false
+	for j, w := range form {
+		if !c.IsWord(j, w) {
+			return nil, false
 		}
 	}
-	return strings.ReplaceAll(c.plain(n), `\`, ""), true
+	add := func() bool {
+		if i >= len(c.Tokens) || c.Tokens[i].Kind != token.String {
+			return false
+		}
+		out = append(out, strings.ReplaceAll(c.plain(i), `\`, ""))
+		i++
+		return true
+	}
+	if form[len(form)-1] == "LIKE" {
+		return out, add() && i == len(c.Tokens)
+	}
+	for {
+		if !c.IsName(i) || !strings.EqualFold(c.Name(i), "VARIABLE_NAME") {
+			return nil, false
+		}
+		i++
+		switch {
+		case c.IsSymbol(i, "="), c.IsWord(i, "LIKE"):
+			if i++; !add() {
+				return nil, false
+			}
+		case c.IsWord(i, "IN") && c.IsSymbol(i+1, "("):
+			for i++; c.IsSymbol(i, "(") || c.IsSymbol(i, ","); {
+				if i++; !add() {
+					return nil, false
+				}
+			}
+			if !c.IsSymbol(i, ")") {
+				return nil, false
+			}
+			i++
+		default:
+			return nil, false
+		}
+		if i == len(c.Tokens) {
+			return out, true
+		}
+		if !c.IsWord(i, "OR") {
+			return nil, false
+		}
+		i++
+	}
 }
 
 // like reports whether LIKE finds name with pattern.

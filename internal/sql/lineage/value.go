@@ -115,7 +115,7 @@ func (a *analysis) call(c *sqlast.Call, sc *scope) value {
 		add(got)
 	}
 	if len(v.labels) > 0 {
-		v.tells = a.tells(c, args)
+		v.tells = a.tells(c, args, sc)
 	}
 	switch {
 	case c.Name == "count" && (bare || c.Star), // how many are not NULL

@@ -274,7 +274,7 @@ func (a *analysis) create(s *sqlast.CreateTable, v *Verdict) {
 	if s.Engine == "" {
 		t.Engine = "InnoDB"
 	}
-	if n.Database == "" || strings.EqualFold(n.Database, schema.InformationSchema) || t.Reaches() {
+	if n.Database == "" || systemSchema(strings.ToLower(n.Database)) || t.Reaches() {
 		a.refuse(refuseDefine)
 		return
 	}
