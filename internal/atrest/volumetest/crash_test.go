@@ -50,7 +50,10 @@ func crashes(t *testing.T, engine, cache string) {
 	l := newLoad(t, s)
 	n := *cycles
 	if n == 0 {
-		n = 3
+		n = 1
+		if cache == "through" {
+			n = 3
+		}
 	}
 	commits := 0
 	for i := range n {

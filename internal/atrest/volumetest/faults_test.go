@@ -12,6 +12,7 @@ import (
 // TestFaults damages what lies below a server's volume, or what is needed to
 // mount it, and looks at what the server and its user are told.
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	v := mountVolume(t, "", "through")
 	data := filepath.Join(v.point, "data")
 	s := startServer(t, target.Postgres, data, durable[target.Postgres])

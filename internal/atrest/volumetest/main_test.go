@@ -18,7 +18,7 @@ import (
 
 var (
 	cycles   = flag.Int("cycles", 0, "crash cycles of each engine and cache mode; 0 is the small selection")
-	states   = flag.Int("states", 0, "lower states to rebuild for each engine; 0 is the small selection")
+	states   = flag.Int("states", 0, "lower states to rebuild of each engine and cache mode")
 	seed     = flag.Uint64("seed", 0, "of everything drawn by chance; 0 draws one")
 	baseDir  = flag.String("dir", "", "`directory` on the lower file system; the default is the system's for temporary files")
 	pgBin    = flag.String("pg-bin", "", "`directory` of the programs of the PostgreSQL to test; the default is the newest installed")

@@ -18,6 +18,7 @@ func canaryOf(what string) string { return "veil_canary_" + what + "_7f3a91" }
 // TestNoPlaintext has servers write strings by every way they have, and looks
 // for them, and for anything else that is no ciphertext, in the lower directory.
 func TestNoPlaintext(t *testing.T) {
+	t.Parallel()
 	for engine, write := range map[string]func(testing.TB, *server) []string{
 		target.Postgres: canariesPostgres, target.MariaDB: canariesMariaDB,
 	} {
