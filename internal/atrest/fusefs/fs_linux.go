@@ -81,6 +81,7 @@ func (fs *fileSystem) close() {
 			unix.Close(h.dir.fd)
 		}
 	})
+	fs.fds.close()
 	unix.Close(fs.proc)
 }
 

@@ -38,7 +38,8 @@ type serveConfig struct {
 	Version           uint32
 	WriteBack         bool
 	Loops             int
-	Collect           bool // collect garbage all the time
+	Collect           bool   // collect garbage all the time
+	Files             uint64 // limit of open files, if not 0
 }
 
 func TestMain(m *testing.M) {
@@ -64,6 +65,11 @@ func serve(cfg string) error {
 	var c serveConfig
 	if err := json.Unmarshal([]byte(cfg), &c); err != nil {
 		return err
+	}
+	if c.Files > 0 {
+		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: c.Files, Max: c.Files}); err != nil {
+			return err
+		}
 	}
 	root, err := os.Open(c.Lower)
 	if err != nil {

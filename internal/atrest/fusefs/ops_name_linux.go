@@ -103,9 +103,9 @@ func (fs *fileSystem) mknod(dir *node, r *fuse.Request) (int, unix.Errno) {
 		if errno != 0 {
 			return 0, errno
 		}
-		fs.put(f)
+		defer fs.put(f)
 		out, size := fuse.Out[fuse.EntryOut](r)
-		return size, fs.describe(out, f.node)
+		return size, fs.describe(out, f)
 	}
 	dev := unix.Mkdev(in.Rdev>>8&0xfff, in.Rdev&0xff|in.Rdev>>12&^0xff)
 	return fs.make(dir, name, in.Mode, r, func() error {
@@ -113,13 +113,13 @@ func (fs *fileSystem) mknod(dir *node, r *fuse.Request) (int, unix.Errno) {
 	})
 }
 
-// describe fills out for n, which the kernel was told of.
-func (fs *fileSystem) describe(out *fuse.EntryOut, n *node) unix.Errno {
+// describe fills out for f's node, which the kernel was told of.
+func (fs *fileSystem) describe(out *fuse.EntryOut, f *file) unix.Errno {
 	var st unix.Stat_t
-	if err := unix.Fstat(n.fd, &st); err != nil {
+	if err := unix.Fstat(f.lower.fd, &st); err != nil {
 		return errnoOf(err)
 	}
-	fs.entry(out, n, &st)
+	fs.entry(out, f.node, &st)
 	return 0
 }
 
@@ -145,7 +145,7 @@ func (fs *fileSystem) create(dir *node, r *fuse.Request) (int, unix.Errno) {
 // replyCreated replies with the entry of f's node and a handle of f.
 func (fs *fileSystem) replyCreated(f *file, flags uint32, r *fuse.Request) (int, unix.Errno) {
 	entry, size := fuse.Out[fuse.EntryOut](r)
-	if errno := fs.describe(entry, f.node); errno != 0 {
+	if errno := fs.describe(entry, f); errno != 0 {
 		return 0, errno
 	}
 	open, size2 := fuse.OutAt[fuse.OpenOut](r, size)
@@ -161,7 +161,7 @@ func (fs *fileSystem) createFile(dir *node, name string, mode uint32, r *fuse.Re
 	if errno != 0 {
 		return nil, errno
 	}
-	err := unix.Linkat(fs.proc, strconv.Itoa(f.node.fd), dir.fd, name, unix.AT_SYMLINK_FOLLOW)
+	err := unix.Linkat(fs.proc, strconv.Itoa(f.lower.fd), dir.fd, name, unix.AT_SYMLINK_FOLLOW)
 	if err != nil {
 		fs.put(f)
 		fs.forget(fuse.ForgetOne{NodeID: f.node.id, Nlookup: 1})
@@ -254,6 +254,10 @@ func (fs *fileSystem) move(dir *node, newDir uint64, names []byte, flags uint32)
 	if !ok || !named || target == nil {
 		return 0, unix.EINVAL
 	}
+	if errno := fs.pin(target); errno != 0 {
+		return 0, errno
+	}
+	defer fs.unpin(target)
 	return 0, errnoOf(unix.Renameat2(dir.fd, from, target.fd, to, uint(flags)))
 }
 
@@ -264,6 +268,10 @@ func (fs *fileSystem) link(dir *node, r *fuse.Request) (int, unix.Errno) {
 	if !ok || !named || old == nil {
 		return 0, unix.EINVAL
 	}
+	if errno := fs.pin(old); errno != 0 {
+		return 0, errno
+	}
+	defer fs.unpin(old)
 	if err := unix.Linkat(fs.proc, strconv.Itoa(old.fd), dir.fd, name, unix.AT_SYMLINK_FOLLOW); err != nil {
 		return 0, errnoOf(err)
 	}

@@ -40,6 +40,10 @@ func (s *Server) Rekey(ctx context.Context, d *volume.Dir, path string, wait fun
 		return errno
 	}
 	defer fs.forget(fuse.ForgetOne{NodeID: n.id, Nlookup: 1})
+	if errno := fs.pin(n); errno != 0 {
+		return errno
+	}
+	defer fs.unpin(n)
 	f, errno := fs.acquire(n, false)
 	if errno != 0 {
 		return errno

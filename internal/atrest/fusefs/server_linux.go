@@ -85,8 +85,7 @@ func loops(n int) int {
 	return max(8, min(2*runtime.NumCPU(), 32))
 }
 
-// raiseFileLimit lets the process have as many open files as it may: one for
-// each file that the kernel knows.
+// raiseFileLimit lets the process have as many open files as it may.
 func raiseFileLimit() {
 	const enough = 1 << 20
 	var r unix.Rlimit
@@ -100,6 +99,15 @@ func raiseFileLimit() {
 	}
 	r.Cur = r.Max
 	unix.Setrlimit(unix.RLIMIT_NOFILE, &r)
+}
+
+// fileLimit is how many open files the process may have.
+func fileLimit() uint64 {
+	var r unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &r) != nil {
+		return 0
+	}
+	return r.Cur
 }
 
 // Wait returns when the file system is unmounted, or an error when serving it
