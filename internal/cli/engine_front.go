@@ -52,7 +52,7 @@ func (e *serverEngine) connect(ctx context.Context, a *serverArm, dataset, varia
 }
 
 // studyRules are the rules of a gate that protects the columns of patterns from
-// the load's account.
+// the load's account, whose statements may use them in conditions as before.
 func studyRules(patterns []string) []byte {
 	tables := map[string][]string{}
 	for _, p := range patterns {
@@ -65,7 +65,7 @@ func studyRules(patterns []string) []byte {
 		b.WriteString(" []")
 	}
 	for i, t := range slices.Sorted(maps.Keys(tables)) {
-		fmt.Fprintf(&b, "\n  - {name: r%d, databases: [%s], tables: [%q], columns: [%s]}",
+		fmt.Fprintf(&b, "\n  - {name: r%d, databases: [%s], tables: [%q], columns: [%s], inference: documented}",
 			i, studyDatabase, t, strings.Join(tables[t], ", "))
 	}
 	return []byte(b.String() + "\n")

@@ -28,8 +28,9 @@ type auditLog struct {
 	timer *time.Timer // writes them soon; nil: nothing waits for it
 }
 
-// Of results with ciphertext, which come by the thousand, a line may wait so long
-// or until there are so many bytes of them. All others are written at once.
+// Of results with ciphertext and of conditions, which come by the thousand, a line
+// may wait so long or until there are so many bytes of them. All others are
+// written at once.
 const (
 	auditDelay  = 100 * time.Millisecond
 	auditBuffer = 32 << 10
@@ -69,7 +70,7 @@ func (a *auditLog) write(e gate.Event) {
 	defer a.mu.Unlock()
 	a.buf = append(e.AppendJSON(a.buf), '\n')
 	switch {
-	case e.Kind != "ciphertext" || len(a.buf) >= auditBuffer:
+	case e.Kind != "ciphertext" && e.Kind != "condition" || len(a.buf) >= auditBuffer:
 		a.flush()
 	case a.timer == nil:
 		a.timer = time.AfterFunc(auditDelay, func() {

@@ -17,6 +17,7 @@ type access struct {
 	rules     []policy.Restriction // by lineage.RuleID
 	views     map[string]bool      // folded names of views
 	account   *lineage.Account
+	guessable bool // no rule minds what conditions tell
 	plans     planCache
 	protected sync.Map // what protects found, by schema.TableName
 }
@@ -28,7 +29,7 @@ const derived = "(derived)"
 // newAccess makes the access of a view. lost are tables that are to be protected
 // whole, beside those that rules have lost.
 func newAccess(cat *schema.Catalog, view *policy.View, lost []schema.TableName) *access {
-	a := &access{cat: cat, view: view, views: map[string]bool{}}
+	a := &access{cat: cat, view: view, views: map[string]bool{}, guessable: strictestInference(view) == policy.Documented}
 	a.rules = append([]policy.Restriction{{Rule: derived, Level: view.Least(), Inference: strictestInference(view)}}, view.All()...)
 	ids := map[string]lineage.RuleID{}
 	rules := &lineage.Rules{Lost: lost}
