@@ -10,6 +10,9 @@ want() { # want COMMAND PACKAGE: PACKAGE provides COMMAND
 
 want mariadbd mariadb-server
 want mariadb mariadb-client
+want garbd galera-arbitrator-4
+[ -e /usr/lib/galera/libgalera_smm.so ] || need="$need galera-4"
+want rsync rsync
 ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || need="$need postgresql"
 want sysbench sysbench
 want chromium chromium

@@ -304,16 +304,12 @@ func (d *Definition) Narrow(c Choice) (*Definition, error) {
 	if len(c.Workloads) > 0 {
 		n.Workloads = nil
 		for _, name := range c.Workloads {
-			found := false
-			for _, w := range d.Workloads {
-				if name == w.Name || name == w.Label() {
-					n.Workloads, found = append(n.Workloads, w), true
-				}
-			}
-			if !found {
+			i := slices.IndexFunc(d.Workloads, func(w Workload) bool { return w.Label() == name })
+			if i < 0 {
 				return nil, fmt.Errorf("%w: study %s has no workload %q; it has %s",
 					ErrDefinition, d.Name, name, strings.Join(d.labels(), ", "))
 			}
+			n.Workloads = append(n.Workloads, d.Workloads[i])
 		}
 	}
 	if len(c.Threads) > 0 {
