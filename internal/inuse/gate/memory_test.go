@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"crypto/tls"
+	"fmt"
 	"net"
 	"runtime"
 	"strings"
@@ -73,4 +74,55 @@ func discard(c *wire.Conn, sql string) error {
 		return err
 	}
 	return wire.DropResponse(&r, c)
+}
+
+// TestStreaming reads results many times larger than what may be held of them.
+func TestStreaming(t *testing.T) {
+	const rows, size = 4000, 8 << 10 // 32 MiB, in cells 43
+	g := startGate(t, nil)
+	root := rootOn(t, g)
+	root.must("CREATE OR REPLACE TABLE hr.long_notes (id INT PRIMARY KEY, notes MEDIUMTEXT)")
+	defer root.must("DROP TABLE hr.long_notes")
+	root.must(fmt.Sprintf("INSERT INTO hr.long_notes SELECT seq, REPEAT('n', %d) FROM seq_1_to_%d", size, rows))
+	g.source.Write(t.Context(), nil, []byte(testRules+"  - {name: long, databases: [hr], tables: [long_notes], columns: [notes]}\n"))
+	if _, err := g.rules.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	g.backend.changed()
+	for _, user := range []string{"boss", "app"} {
+		c := dialRaw(t, g.addr, user, "hr", 0)
+		c.provision(false)
+		c.tap.on = false // it keeps all that comes
+		before, most, got, total := memory(), 0, 0, 0
+		if err := c.WriteCommand(append([]byte{byte(wire.ComQuery)}, "SELECT notes FROM long_notes"...)); err != nil {
+			t.Fatal(err)
+		}
+		var r wire.Response
+		for r.Start(wire.ComQuery, c.Caps); !r.Done(); {
+			kind, err := r.Next(c.Conn)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if kind == wire.KindErr {
+				t.Fatalf("%s: %s", user, c.Payload())
+			}
+			if kind != wire.KindRow {
+				continue
+			}
+			p, err := c.Load()
+			if err != nil {
+				t.Fatal(err)
+			}
+			total += len(p)
+			if got++; got%(rows/8) == 0 {
+				most = max(most, memory()-before)
+			}
+		}
+		if got != rows || most > 4<<20 {
+			t.Errorf("%s: %d rows, %d bytes held", user, got, most)
+		}
+		if cells := user == "app"; cells != (total > rows*size*4/3) {
+			t.Errorf("%s: %d bytes came", user, total)
+		}
+	}
 }
