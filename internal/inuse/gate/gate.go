@@ -196,7 +196,7 @@ func (s *Server) vanished(b *Backend, cat *schema.Catalog) []schema.TableName {
 	rules := s.cfg.Rules.Current()
 	lost, gone := b.vanished.look(cat, rules.Set, rules.Number)
 	for _, rule := range gone {
-		s.alarm(Event{Rule: rule, Rules: rules.Number, Reason: "a table that the rule names is gone; tables that are new are protected whole until the rule is changed"})
+		s.alarm(Event{Rule: rule, Rules: rules.Number, Reason: "a table that the rule names is gone, or another looks like it; tables that are new are protected whole until the rules are changed"})
 	}
 	return lost
 }

@@ -163,7 +163,11 @@ func compareCell(t *testing.T, at *rawClient, bin bool, col, shown *wire.Column,
 	if shown.Type != wire.TypeVarString || shown.Filler[1]&encdb.CipherMark == 0 {
 		t.Fatalf("%s: type %d, filler %x", col.Name, shown.Type, shown.Filler)
 	}
-	c := encdb.NewColumn(string(col.Schema), string(col.OrgTable), string(col.OrgName), byte(col.Type), col.Flags&wire.FlagUnsigned != 0, col.Decimals)
+	name := col.OrgName
+	if len(name) == 0 { // an expression
+		name = col.Name
+	}
+	c := encdb.NewColumn(string(col.Schema), string(col.OrgTable), string(name), byte(col.Type), col.Flags&wire.FlagUnsigned != 0, col.Decimals)
 	typ, plain, err := at.open.Open(nil, c, bin, got)
 	if err == nil {
 		plain, err = encdb.Restore(nil, c, bin, typ, plain)
@@ -260,6 +264,39 @@ func TestLostColumn(t *testing.T) {
 	}
 }
 
+// TestRenamedTable: the values of a table that a rule names stay protected under
+// a name that no rule knows.
+func TestRenamedTable(t *testing.T) {
+	for name, change := range map[string][]string{
+		"renamed":      {"RENAME TABLE hr.employee TO hr.staff"},
+		"exchanged":    {"CREATE TABLE hr.empty LIKE hr.employee", "RENAME TABLE hr.employee TO hr.staff, hr.empty TO hr.employee"},
+		"under a view": {"RENAME TABLE hr.employee TO hr.staff", "CREATE VIEW hr.employee AS SELECT * FROM hr.staff"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := startGate(t, nil)
+			root := rootOn(t, g)
+			if _, err := g.backend.Catalog(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			for _, sql := range change {
+				root.must(sql)
+			}
+			g.backend.changed()
+			tr := rows(t, dialRaw(t, g.addr, "app", "hr", 0), "text", "SELECT name, ssn FROM staff")
+			for _, v := range slices.Concat(tr.rows...) {
+				if !isCell(v) {
+					t.Errorf("%q came in plain", v)
+				}
+			}
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			if !slices.ContainsFunc(g.events, func(e Event) bool { return e.Kind == "alarm" && e.Rule == "hr-employee" }) {
+				t.Error("nobody was told")
+			}
+		})
+	}
+}
+
 // TestErrorsAreWithheld: the server's messages hold values of the row.
 func TestErrorsAreWithheld(t *testing.T) {
 	g := startGate(t, nil)
@@ -293,10 +330,8 @@ func TestAudit(t *testing.T) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	var kinds []string
-	g.events = slices.DeleteFunc(g.events, func(e Event) bool { return e.Kind == "alarm" }) // of tests before
 	for _, e := range g.events {
 		kinds = append(kinds, e.Kind)
-		e.Time = time.Time{} // whose digits are any
 		if s := fmt.Sprintf("%+v", e); strings.Contains(s, "721") || strings.Contains(s, "ssn") {
 			t.Errorf("the log holds %s", s)
 		}

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -93,6 +94,47 @@ func (ss *session) confine() error {
 	ss.temporary.clear()
 	ss.last, ss.synced, ss.free = 0, false, false
 	return nil
+}
+
+// namesOnly are the errors whose text holds nothing but names of the statement:
+// a table, database or column is not there, or one of two.
+var namesOnly = map[uint16]bool{1049: true, 1051: true, 1052: true, 1054: true, 1146: true}
+
+// decline refuses a statement, in the server's own words if it names what the
+// server has not either: programs look for that error.
+func (ss *session) decline(ref *Refusal, v verdict) error {
+	if ref.Rule != "unknown-table" && ref.Rule != "unknown-column" || v.sql == nil {
+		return ss.refuse(ref, v.Class)
+	}
+	if err := ss.server.WriteCommand(append([]byte{byte(wire.ComStmtPrepare)}, v.sql...)); err != nil {
+		return err
+	}
+	var resp wire.Response
+	for resp.Start(wire.ComStmtPrepare, ss.server.Caps); !resp.Done(); {
+		kind, err := resp.Next(ss.server)
+		if err != nil {
+			return err
+		}
+		if kind != wire.KindErr {
+			continue
+		}
+		e, err := wire.DecodeErr(ss.server.Payload())
+		if err != nil {
+			return err
+		}
+		if namesOnly[e.Code] {
+			return ss.server.CopyTo(ss.client)
+		}
+	}
+	if id := resp.Prepared.ID; id != 0 {
+		if err := ss.server.WriteCommand(binary.LittleEndian.AppendUint32([]byte{byte(wire.ComStmtClose)}, id)); err != nil {
+			return err
+		}
+		if err := ss.server.Flush(); err != nil {
+			return err
+		}
+	}
+	return ss.refuse(ref, v.Class)
 }
 
 // sync learns the settings of the session that decide how the server reads its
@@ -194,7 +236,7 @@ func (ss *session) guardQuery(p []byte) error {
 	}
 	v, ref := ss.judge(q.SQL)
 	if ref != nil {
-		return ss.refuse(ref, v.Class)
+		return ss.decline(ref, v)
 	}
 	if v.Class == lineage.ClassWarnings {
 		return ss.writeResult([]string{"Level", "Code", "Message"}, nil, false)
@@ -228,7 +270,7 @@ func (ss *session) guardPrepare(p []byte) error {
 		ref = refuseClass
 	}
 	if ref != nil {
-		return ss.refuse(ref, v.Class)
+		return ss.decline(ref, v)
 	}
 	st := &stmt{sql: slices.Clone(sql), mode: ss.mode, db: ss.database, v: v, access: ss.reader.access, tables: ss.temporary.id()}
 	st.v.sql = nil // a view

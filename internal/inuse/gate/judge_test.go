@@ -201,7 +201,16 @@ func TestVanished(t *testing.T) {
 	look := func(rules uint64, tables ...string) (lost []string, gone []string) {
 		cat := schema.NewCatalog(schema.Server{}, schema.MatchCase)
 		for _, n := range tables {
-			cat.Add(&schema.Table{TableName: hrTable(n), Columns: []schema.TableColumn{{Name: "ssn"}, {Name: "salary"}}})
+			table := &schema.Table{Columns: []schema.TableColumn{{Name: "x"}}}
+			if n, view := strings.CutPrefix(n, "view:"); view {
+				table.TableName, table.Kind = hrTable(n), schema.View
+			} else {
+				table.TableName = hrTable(n)
+			}
+			if n, alike := strings.CutPrefix(table.Table, "alike:"); alike || n == "employee" {
+				table.TableName, table.Columns = hrTable(n), []schema.TableColumn{{Name: "ssn"}, {Name: "salary"}}
+			}
+			cat.Add(table)
 		}
 		names, gone := v.look(cat, set, rules)
 		for _, n := range names {
@@ -222,6 +231,13 @@ func TestVanished(t *testing.T) {
 		{1, "log workers employee", "", ""},
 		{1, "log", "", "pay"},
 		{2, "log more", "", ""}, // other rules
+		{2, "log more employee", "", ""},
+		{2, "log more view:employee staff", "staff", "pay"}, // a view in its place
+		{2, "log more employee", "", ""},
+		{2, "log more employee alike:old", "old", "pay"}, // may have been it before
+		{2, "log more employee alike:old", "old", ""},
+		{2, "log more employee", "", ""},
+		{3, "log more employee alike:old", "", ""},
 	} {
 		lost, gone := look(step.rules, strings.Fields(step.tables)...)
 		if strings.Join(lost, " ") != step.lost || strings.Join(gone, " ") != step.gone {
