@@ -246,3 +246,54 @@ func TestKillMountWhileRekeying(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestCopyBelowWhileRekeying copies the lower directory file by file, again and
+// again, while a mounted volume is rekeyed: each copy is a volume that holds
+// what the files held.
+func TestCopyBelowWhileRekeying(t *testing.T) {
+	dir, veildb := newMount(t)
+	var files []*workedFile
+	for i := range 12 {
+		w := newWorkedFile(t, filepath.Join(dir, "mnt", fmt.Sprint(i)), uint64(i+1))
+		w.f.Close()
+		files = append(files, w)
+	}
+	if err := veildb("key", "rotate", "ring", "--dek"); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- veildb("volume", "rekey", "mnt", "--throttle", "60") }()
+	copies, rekeyed := 0, false
+	for ; !rekeyed; copies++ {
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Fatal(err)
+			}
+			rekeyed = true // and once more, at rest
+		default:
+		}
+		restored := filepath.Join(dir, fmt.Sprint("copy", copies))
+		if out, err := exec.Command("cp", "-a", filepath.Join(dir, "lower"), restored).CombinedOutput(); err != nil {
+			t.Logf("%s", out) // a successor went while it was copied
+		}
+		os.Remove(filepath.Join(restored, ".veildb", controlName))
+		plain := filepath.Join(dir, "plain")
+		if err := veildb("volume", "convert", "--in", restored, "--out", plain, "--decrypt"); err != nil {
+			t.Fatal(err)
+		}
+		for i, w := range files {
+			got, err := os.ReadFile(filepath.Join(plain, fmt.Sprint(i)))
+			if err != nil || !bytes.Equal(got, w.model) {
+				t.Fatalf("copy %d, file %d: %d bytes, %v", copies, i, len(got), err)
+			}
+		}
+		if err := errors.Join(os.RemoveAll(restored), os.RemoveAll(plain)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("%d copies", copies)
+	if err := veildb("volume", "umount", "mnt"); err != nil {
+		t.Error(err)
+	}
+}
