@@ -63,7 +63,7 @@ func FuzzJudge(f *testing.F) {
 func TestHostile(t *testing.T) {
 	w := newWorld()
 	w.run(t, schemaFile(t, "schema_hr.sql"))
-	x := New(w.Catalog, testRules(Guarded))
+	x := New(w.Catalog, testRules(Documented))
 	const n = 20000
 	stars := "WITH c0 AS (SELECT * FROM employee)"
 	for i := range 20 {
@@ -77,7 +77,14 @@ func TestHostile(t *testing.T) {
 	for range 200 {
 		nested = "SELECT 1 FROM (" + nested + ") t"
 	}
+	compared, recursive := "SELECT ssn FROM employee", "SELECT 1 AS a"
+	for range 50 {
+		compared = "SELECT ssn FROM employee WHERE ssn = (" + compared + ")"
+		recursive = "WITH RECURSIVE r(a) AS (SELECT 1 UNION ALL SELECT a FROM r WHERE a IN (" + recursive + ")) SELECT a FROM r"
+	}
 	for name, sql := range map[string]string{
+		"compared":    compared,
+		"recursive":   recursive,
 		"parentheses": "SELECT " + strings.Repeat("(", n) + "1" + strings.Repeat(")", n),
 		"not":         "SELECT " + strings.Repeat("NOT ", n) + "1",
 		"minus":       "SELECT " + strings.Repeat("- ", n) + "1",

@@ -20,6 +20,7 @@ type analysis struct {
 	view    *viewing // not nil for the text of a view
 
 	depth   int
+	work    int                // queries gone over so far
 	rounds  bool               // columns of recursive queries are being found out
 	output  bool               // in an expression of a result
 	windows [][]*sqlast.Window // of the queries around, innermost last

@@ -167,23 +167,36 @@ func (a *analysis) equalPart(x, y sqlast.Expr, sc *scope) bool {
 	if constant(x) {
 		x, y = y, x
 	}
-	if v := a.value(x, sc).labels.Union(a.value(y, sc).labels); len(v) == 0 {
+	if constant(x) {
 		return true
 	}
-	f, ok := a.bare(x, sc)
-	if !ok || !a.typed(f, []sqlast.Expr{y}) {
+	c, ok := x.(*sqlast.Column)
+	if !ok {
 		return false
 	}
+	f := a.lookup(c, sc)
 	if constant(y) {
+		if len(f.labels) == 0 {
+			return true
+		}
+		if f.base == nil || !a.typed(f, []sqlast.Expr{y}) {
+			return false
+		}
 		a.guess(1)
 		a.use(useEqual, f.labels)
 		return true
 	}
-	g, ok := a.bare(y, sc)
-	if ok {
-		a.use(useJoin, f.labels.Union(g.labels))
+	d, ok := y.(*sqlast.Column)
+	if !ok {
+		return false
 	}
-	return ok
+	g := a.lookup(d, sc)
+	both := f.labels.Union(g.labels)
+	if len(both) > 0 && (f.base == nil || g.base == nil) {
+		return false
+	}
+	a.use(useJoin, both)
+	return true
 }
 
 // in judges x IN (...).

@@ -9,7 +9,9 @@ func (a *analysis) query(q sqlast.Query, outer *scope) []column {
 	if a.refusal != nil {
 		return nil
 	}
-	if a.depth++; a.depth > maxDepth {
+	a.work++
+	if a.depth++; a.depth > maxDepth || a.work > maxWork {
+		a.depth--
 		a.refuse(refuseForm)
 		return nil
 	}
@@ -45,8 +47,12 @@ func (a *analysis) query(q sqlast.Query, outer *scope) []column {
 	return out
 }
 
-// maxDepth is how deep queries may nest.
-const maxDepth = 64
+// maxDepth is how deep queries may nest, maxWork how many are gone over, some
+// of them several times.
+const (
+	maxDepth = 64
+	maxWork  = 1 << 13
+)
 
 func (a *analysis) selects(q *sqlast.Select, sc *scope) []column {
 	from := &scope{outer: sc.outer, ctes: sc.ctes}
