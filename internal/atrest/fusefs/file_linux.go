@@ -15,6 +15,7 @@ import (
 type content interface {
 	ReadAt(p []byte, off int64) (int, error)
 	WriteAt(p []byte, off int64) (int, error)
+	WriteOver(p []byte, off int64) (int, error)
 	Truncate(size int64) error
 	Size() (int64, error)
 	Changing(off, end int64, change func() error) error
@@ -23,6 +24,9 @@ type content interface {
 
 // plainFile stores content as it is.
 type plainFile struct{ *lowerFile }
+
+// WriteOver implements content.
+func (f plainFile) WriteOver(p []byte, off int64) (int, error) { return f.WriteAt(p, off) }
 
 // Changing implements content.
 func (plainFile) Changing(_, _ int64, change func() error) error { return change() }

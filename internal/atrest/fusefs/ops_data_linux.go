@@ -35,7 +35,7 @@ func (fs *fileSystem) write(r *fuse.Request) (int, unix.Errno) {
 	if h == nil || h.file == nil {
 		return 0, unix.EBADF
 	}
-	n, err := h.file.content.WriteAt(data[:in.Size], int64(in.Offset))
+	n, err := h.file.content.WriteOver(data[:in.Size], int64(in.Offset))
 	if err != nil && n == 0 {
 		return 0, fs.refuse(h.file.node, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
@@ -32,8 +33,8 @@ type Stats struct {
 
 // Mount mounts the tree under the open directory root on the directory path,
 // which must be absolute and without symbolic links, and serves it. root is the
-// caller's again when Wait has returned. The process's umask becomes 0, and
-// GOMAXPROCS grows while it serves. The error matches fuse.ErrMounted,
+// caller's again when Wait has returned. The process's umask becomes 0, its
+// garbage is collected less often, and GOMAXPROCS grows while it serves. The error matches fuse.ErrMounted,
 // fuse.ErrNoDevice, fuse.ErrNoHelper or fuse.ErrNotPermitted where that is the
 // cause.
 func Mount(root *os.File, path string, o Options) (*Server, error) {
@@ -57,6 +58,9 @@ func Mount(root *os.File, path string, o Options) (*Server, error) {
 		fs.close()
 		return nil, fmt.Errorf("mount on %s: %w", path, err)
 	}
+	// Little garbage is made, and by default some megabytes of it would have it
+	// collected.
+	debug.SetGCPercent(gcPercent)
 	s := &Server{conn: conn, fs: fs, done: make(chan struct{})}
 	go func() {
 		s.err = conn.Serve(fs, loops(o.Loops))
@@ -66,6 +70,9 @@ func Mount(root *os.File, path string, o Options) (*Server, error) {
 	}()
 	return s, nil
 }
+
+// gcPercent makes the heap 16 MB before anything is collected.
+const gcPercent = 400
 
 // capabilities are what a mount with o wants of the kernel.
 func capabilities(o Options) uint64 {

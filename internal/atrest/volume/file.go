@@ -206,6 +206,27 @@ func (f *File) write(p []byte, off int64) (int, error) {
 	return len(p), nil
 }
 
+// WriteOver is WriteAt for a caller who needs p no more: it may hold ciphertext
+// afterwards, and whole blocks need no other buffer.
+func (f *File) WriteOver(p []byte, off int64) (int, error) {
+	end := off + int64(len(p))
+	if off < 0 {
+		return f.WriteAt(p, off)
+	}
+	size, ok := f.startWhole(off, end)
+	if !ok {
+		return f.WriteAt(p, off)
+	}
+	defer f.content.RUnlock()
+	defer f.moved.mark(off, end) // also after an error: a part may be written
+	f.crypt(p, p, off, true)
+	if _, err := f.lower.WriteAt(p, f.base+off); err != nil {
+		return 0, err
+	}
+	f.grow(size, end)
+	return len(p), nil
+}
+
 // WritePair writes a and b one behind the other at off, in one lower write. It
 // is for callers whose data lies in two places. Other lengths than multiples of
 // 16 cost a copy.

@@ -146,7 +146,7 @@ func (c *Conn) loop(h Handler, crew *crew) error {
 	defer unix.Munmap(out)
 	r := Request{Reply: out[pageSize:]}
 	w := waiter{fd: c.fd}
-	var m member
+	m := newMember()
 	for crew.join(&m) {
 		n, errno := w.read(in)
 		crew.leave()

@@ -25,6 +25,9 @@ type member struct {
 	surplus int // how often in succession it was one too many
 }
 
+// newMember is one that rests at first, if there are others.
+func newMember() member { return member{surplus: patience - 1} }
+
 // patience is how often in succession a loop is one too many before it rests:
 // waking it costs more than having it.
 const patience = 64
