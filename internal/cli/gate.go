@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"text/tabwriter"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/veildb/veildb/internal/bench/dsn"
 	"github.com/veildb/veildb/internal/inuse/gate"
 	"github.com/veildb/veildb/internal/inuse/policy"
+	"github.com/veildb/veildb/internal/sql/lineage"
 )
 
 func newGateCommand(env *Env) *cobra.Command {
@@ -198,8 +200,10 @@ func newGateExplainCommand(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain",
 		Short: "Show what an account would get for a statement, column by column",
-		Long: `Show what an account would get for a statement, column by column, and why. The
-statement is prepared on the server, with the gate's own account, and not run.`,
+		Long: `Show what an account would get for a statement, column by column, and why: a tree
+says on which columns of tables each column of the result depends, and which rules
+those are under. The statement is prepared on the server, with the gate's own
+account, and not run.`,
 		Example: `  veildb gate explain --backend mysql://veil@127.0.0.1:3306/shop --rules rules.yaml \
       --account app@10.0.0.7 --statement 'SELECT id, card_number FROM orders'`,
 		Args: cobra.NoArgs,
@@ -253,7 +257,29 @@ func printExplanation(env *Env, e *gate.Explanation) error {
 	for _, c := range e.Columns {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", c.Name, c.Source, c.Level, c.Rule)
 	}
-	return w.Flush()
+	if err := w.Flush(); err != nil || e.Tree == nil || !e.Touches {
+		return err
+	}
+	fmt.Fprintln(env.Stdout)
+	printNode(env.Stdout, e.Tree, "", "")
+	return nil
+}
+
+// printNode prints a tree of reasons: first leads the line of n, rest those
+// below it.
+func printNode(w io.Writer, n *lineage.Node, first, rest string) {
+	fmt.Fprint(w, first, n.Text)
+	if len(n.Labels) > 0 {
+		fmt.Fprintf(w, "  [%s]", strings.Join(n.Labels, ", "))
+	}
+	fmt.Fprintln(w)
+	for i, kid := range n.Kids {
+		if i < len(n.Kids)-1 {
+			printNode(w, kid, rest+"├─ ", rest+"│  ")
+		} else {
+			printNode(w, kid, rest+"└─ ", rest+"   ")
+		}
+	}
 }
 
 // gateError adds what to do where the server is not there.

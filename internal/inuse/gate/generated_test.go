@@ -62,7 +62,7 @@ func (g generator) statement() string {
 func TestGeneratedSelects(t *testing.T) {
 	g := startGate(t, nil)
 	root := dialRaw(t, backendServer(t).Addr(), "root", "", wire.MultiStatements|wire.MultiResults)
-	const n = 1500
+	n := *statements
 	var saw [2][]string
 	var sqls []string
 	accepted, plain := 0, 0
