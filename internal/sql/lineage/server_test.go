@@ -231,7 +231,7 @@ func (tw *twin) check(x *Account, text string) (ran string) {
 }
 
 var (
-	queries = flag.Int("queries", 1200, "random queries of TestNonInterference")
+	queries = flag.Int("queries", 800, "random queries of TestNonInterference")
 	seed    = flag.Uint64("seed", 1, "what they are drawn from")
 )
 
