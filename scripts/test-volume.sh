@@ -86,9 +86,9 @@ both() {
 	done
 	rm -rf "${work:?}/lower/$name" "${work:?}/mnt/$name"
 	[ -s "$out/$name.lower/summary" ] && [ -s "$out/$name.mnt/summary" ] || return 0
-	if diff -U0 "$out/$name.lower/summary" "$out/$name.mnt/summary" | sed -n 's/^[-+][a-z]/&/p' >"$out/$name.differences"; [ -s "$out/$name.differences" ]; then
-		failed=1
-	fi
+	# A test that skips itself, for lack of luck with time, is listed only.
+	diff -U0 "$out/$name.lower/summary" "$out/$name.mnt/summary" | sed -n 's/^[-+][a-z]/&/p' >"$out/$name.differences" || true
+	if grep -Eiq ' fail(ed)?$' "$out/$name.differences"; then failed=1; fi
 	say "$name: $(wc -l <"$out/$name.mnt/summary") tests, $(grep -Eic ' (ok|pass)$' "$out/$name.mnt/summary") passed on the mount," \
 		"$(grep -Eic ' (ok|pass)$' "$out/$name.lower/summary") below, $(wc -l <"$out/$name.differences") lines differ"
 	cat "$out/$name.differences"

@@ -48,6 +48,12 @@ func crashes(t *testing.T, engine, cache string) {
 	v := mountVolume(t, "", cache)
 	s := startServer(t, engine, filepath.Join(v.point, "data"), durable[engine])
 	l := newLoad(t, s)
+	i, who := 0, theServer
+	t.Cleanup(func() {
+		if t.Failed() && v.mount != nil {
+			t.Logf("after crash %d, of %s; the mount said: %s; the server: %s", i+1, who, v.mount.output(), s.log())
+		}
+	})
 	n := *cycles
 	if n == 0 {
 		n = 1
@@ -56,8 +62,8 @@ func crashes(t *testing.T, engine, cache string) {
 		}
 	}
 	commits := 0
-	for i := range n {
-		who := theMount + victim(i)%(victims-theMount)
+	for i = range n {
+		who = theMount + victim(i)%(victims-theMount)
 		if *cycles > 0 {
 			who = victim(rng.IntN(int(victims)))
 		}
@@ -77,7 +83,7 @@ func crashes(t *testing.T, engine, cache string) {
 			s.checkEngine(t)
 		}
 		if t.Failed() {
-			t.Fatalf("after crash %d of %s; log: %s", i+1, who, s.log())
+			return
 		}
 		if i%renewal == renewal-1 {
 			l.renew(t)
