@@ -13,6 +13,16 @@ func measures(r result.Row) []measure {
 		lost = pct(r.OverheadPct.Est) + " % lost (" + span(*r.OverheadPct) + ")"
 	}
 	out := []measure{{"throughput, commits a second", rate(r.TPS.Baseline), rate(r.TPS.Variant), lost}}
+	if p := r.NOPM; p != nil {
+		out = append(out, measure{"new orders a minute", rate(p.Baseline), rate(p.Variant), lost})
+	}
+	if u := r.UtilisationPct; u != nil {
+		points := absent
+		if u.Points != nil {
+			points = pct(u.Points.Est) + " points (" + span(*u.Points) + ")"
+		}
+		out = append(out, measure{"processors used by the server, % of all cores", pct(u.Baseline), pct(u.Variant), points})
+	}
 	for _, name := range []string{"mean", "p50", "p95", "p99", "max"} {
 		if l, ok := r.LatencyUS[name]; ok {
 			out = append(out, measure{"latency, " + name, duration(l.Baseline), duration(l.Variant), changeOf(l.OverheadPct)})

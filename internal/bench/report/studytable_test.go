@@ -29,6 +29,8 @@ func withTables() *fixture {
 				Baseline: "plain", Measured: &result.Pair{Baseline: 12, Variant: 13}, Verdict: stat.NotEnoughData},
 		},
 	}}
+	f.summary.Rows[0].NOPM = &result.Pair{Baseline: 21900, Variant: 21340}
+	f.summary.Rows[0].UtilisationPct = &result.Utilisation{Pair: result.Pair{Baseline: 51.2, Variant: 54.9}, Points: &result.Interval{Est: 3.7, Lo: 1.9, Hi: 5.5}}
 	return f
 }
 
@@ -43,7 +45,7 @@ func TestStudyTables(t *testing.T) {
 	if err := HTML(&html, f.summary, f.records()); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"261 → 238", "not in this run", "0.06 to 4.22", "≤ 20.0", "Of 1 line measured: 1 reproduced."} {
+	for _, want := range []string{"261 → 238", "not in this run", "0.06 to 4.22", "≤ 20.0", "Of 1 line measured: 1 reproduced.", "21,900", "3.7 points (1.9 to 5.5)"} {
 		if !strings.Contains(html.String(), want) {
 			t.Errorf("the page lacks %q", want)
 		}
