@@ -63,11 +63,16 @@ func (ss *session) guard(cmd wire.Command, p []byte) error {
 
 // refuse answers the command at hand with a refusal.
 func (ss *session) refuse(r *Refusal, c lineage.Class) error {
+	ss.refused(r, c)
+	return r.send(ss.client)
+}
+
+// refused counts a refusal and tells the audit log.
+func (ss *session) refused(r *Refusal, c lineage.Class) {
 	ss.srv.count.refused.Add(1)
 	n, _ := ss.srv.refusals.LoadOrStore(r.Rule, new(atomic.Int64))
 	n.(*atomic.Int64).Add(1)
 	ss.event(Event{Kind: "refused", Rule: r.Rule, Reason: r.Reason, Class: string(c), Level: ss.view.Least().String()})
-	return r.send(ss.client)
 }
 
 // confine makes an account that was free until now begin anew: nobody knows what
@@ -123,6 +128,7 @@ func (ss *session) decline(ref *Refusal, v verdict) error {
 			return err
 		}
 		if namesOnly[e.Code] {
+			ss.refused(ref, v.Class)
 			return ss.server.CopyTo(ss.client)
 		}
 	}

@@ -246,6 +246,17 @@ func TestVanished(t *testing.T) {
 	}
 }
 
+func TestDefines(t *testing.T) {
+	for sql, want := range map[string]bool{
+		"SELECT 1": false, " (select 1)": false, "CREATE TABLE t (a INT)": true, "ALTER TABLE t ADD b INT": true, "CALL p()": true, "/* x */ DROP TABLE t": true, "": true,
+		"SELECT 1; SELECT 2": false, "SELECT 1; DROP TABLE t": true, "INSERT INTO t VALUES ('a; b; c')": false, "SELECT 1;\n  rename table a to b": true, "UPDATE t SET a = ';'": false,
+	} {
+		if got := defines([]byte(sql)); got != want {
+			t.Errorf("%q: %v", sql, got)
+		}
+	}
+}
+
 func TestGuesses(t *testing.T) {
 	var g guessing
 	now := time.Now()

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -47,6 +48,7 @@ type session struct {
 
 	temporary temporaries
 	free      bool  // statements have run that nobody judged
+	defining  bool  // one was prepared that may change definitions
 	asked     int64 // Backend.asked when the statement at hand was judged
 
 	busy   atomic.Bool // a command is being answered
@@ -299,8 +301,10 @@ func (ss *session) relay(cmd wire.Command, p []byte) error {
 	if cmd.Shape() == wire.ShapeRefused || cmd.Shape() == wire.ShapeLogin {
 		return ss.client.WriteErr(wire.CodeUnknownCommand, "08S01", "this command cannot pass the gate")
 	}
-	defines := cmd == wire.ComQuery && definition(p[1:])
-	if defines {
+	if cmd == wire.ComStmtPrepare {
+		ss.defining = ss.defining || defines(p[1:])
+	}
+	if cmd == wire.ComQuery && defines(p[1:]) || cmd == wire.ComStmtExecute && ss.defining {
 		ss.backend.changed()
 		defer ss.backend.changed()
 	}
@@ -317,9 +321,40 @@ func (ss *session) relay(cmd wire.Command, p []byte) error {
 	return nil
 }
 
+// defines reports whether one of several statements may change definitions. What
+// it misses, the backend's poll finds.
+func defines(sql []byte) bool {
+	if definition(sql) {
+		return true
+	}
+	for {
+		i := bytes.IndexByte(sql, ';')
+		if i < 0 {
+			return false
+		}
+		if sql = sql[i+1:]; defining[firstWord(sql)] {
+			return true
+		}
+	}
+}
+
+// defining are the words that begin statements which change definitions, where a
+// string may as well be what is looked at.
+var defining = words("create alter drop rename call execute prepare")
+
 // definition reports whether a statement may change definitions, by its first
-// word. What it misses, the backend's poll finds.
+// word.
 func definition(sql []byte) bool {
+	switch firstWord(sql) {
+	case "select", "insert", "update", "delete", "replace", "set", "show", "begin", "commit", "rollback", "start", "use", "explain", "desc", "describe", "savepoint", "release", "do":
+		return false
+	}
+	return true
+}
+
+// firstWord is the first word of a statement in lower case, "" if it begins with
+// something else.
+func firstWord(sql []byte) string {
 	i := 0
 	for i < len(sql) && (sql[i] == ' ' || '\t' <= sql[i] && sql[i] <= '\r' || sql[i] == '(') {
 		i++
@@ -328,11 +363,7 @@ func definition(sql []byte) bool {
 	for end < len(sql) && end < i+12 && (sql[end]|0x20 >= 'a' && sql[end]|0x20 <= 'z') {
 		end++
 	}
-	switch strings.ToLower(string(sql[i:end])) {
-	case "select", "insert", "update", "delete", "replace", "set", "show", "begin", "commit", "rollback", "start", "use", "explain", "desc", "describe", "savepoint", "release", "do":
-		return false
-	}
-	return true
+	return strings.ToLower(string(sql[i:end]))
 }
 
 // changeUser passes a change of the account.
