@@ -139,6 +139,10 @@ type Verdict struct {
 	Class   Class
 	Refusal *Refusal // nil if the statement may run
 
+	// Unreadable says in words of sqlast why a statement could not be read, for
+	// counts; it is "" for others.
+	Unreadable string
+
 	// Outputs are the columns of the result, nil if there is none. Their number
 	// and names must be those of the server's answer. For ClassShow the answer
 	// has whatever columns, and none is protected.

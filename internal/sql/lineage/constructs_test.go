@@ -136,6 +136,9 @@ func TestConstructs(t *testing.T) {
 		fmt.Fprintf(&doc, "| %s | `%s` |", c.kind, strings.ReplaceAll(c.sql, "|", "\\|"))
 		for i, x := range accounts {
 			v := x.judge(c.sql, Session{Database: "hr"})
+			if (v.Unreadable != "") != (short(v) == "unreadable") {
+				t.Errorf("%s: unreadable because %q", c.sql, v.Unreadable)
+			}
 			got := short(v)
 			if got != want[i] {
 				t.Errorf("%s: %q, want %q\n%s", c.kind, got, want[i], c.sql)

@@ -2,6 +2,7 @@ package lineage
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,6 +75,10 @@ func (x *Account) Judge(t *token.Text, mode token.Mode, s Session) *Verdict {
 		stmt, err := sqlast.Parse(t, mode)
 		if err != nil {
 			a.refuse(refuseUnreadable)
+			var why *sqlast.Unreadable
+			if errors.As(err, &why) {
+				v.Unreadable = why.Why
+			}
 			break
 		}
 		a.statement(stmt, v)
