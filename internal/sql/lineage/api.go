@@ -95,8 +95,8 @@ type Rules struct {
 	// List holds the rules; List[Derived] is for values of unknown source, and
 	// its Inference is used for them.
 	List []Rule
-	// Column returns the labels of a column; nil if the account may see it. A
-	// column that the catalog does not list is asked for as "".
+	// Column returns the labels of a column, which are in List; nil if the
+	// account may see it.
 	Column func(schema.Column) Labels
 	// Lost lists the tables of rules whose columns are not there: all of them
 	// is protected until somebody says where the column went.
