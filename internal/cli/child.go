@@ -39,7 +39,7 @@ type childSpec struct {
 // childStart bounds how long a child takes to be ready, childStop how long one
 // takes to end that has nothing to tidy up.
 const (
-	childStart = 20 * time.Second
+	childStart = time.Minute
 	childStop  = 5 * time.Second
 )
 

@@ -24,6 +24,9 @@ const (
 	MetricTime        Metric = "time"        // seconds a transaction; change: what is more
 )
 
+// KindNewOrder is the transaction type that MetricNOPM counts, as blocks name it.
+const KindNewOrder = "new_order"
+
 // Metrics lists them.
 var Metrics = []Metric{MetricTPS, MetricNOPM, MetricUtilisation, MetricCPU, MetricTime}
 

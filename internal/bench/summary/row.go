@@ -247,7 +247,7 @@ func utilisation(quads []quad, cores int) *result.Utilisation {
 // are rolled back on purpose.
 func nopm(quads []quad) *result.Pair {
 	p := pair(quads, func(b result.Block) float64 {
-		orders := b.KindsUS["NewOrder"].Count
+		orders := b.KindsUS[result.KindNewOrder].Count
 		return 60 * float64(orders-min(orders, b.UserAborts)) / b.DurationS
 	})
 	if p == (result.Pair{}) {

@@ -14,7 +14,7 @@ func TestTables(t *testing.T) {
 	records := blocks(c, 40, 5, 0.01, 1)
 	for i, r := range records {
 		b := r.(result.Block)
-		b.KindsUS = map[string]result.Latency{"NewOrder": {Count: 184}, "Payment": {Count: 220}}
+		b.KindsUS = map[string]result.Latency{result.KindNewOrder: {Count: 184}, "payment": {Count: 220}}
 		b.CPUS = result.CPU{Client: 0.1, Engine: 0.2 * b.DurationS, Product: 0.1 * b.DurationS}
 		if b.Arm == "variant" {
 			b.CPUS.Engine *= 2

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/veildb/veildb/internal/bench/dsn"
+	"github.com/veildb/veildb/internal/bench/result"
 )
 
 // The transaction types, as indices into Kinds.
@@ -21,7 +22,7 @@ const (
 	numKinds
 )
 
-var kindNames = []string{"new_order", "payment", "order_status", "delivery", "stock_level"}
+var kindNames = []string{result.KindNewOrder, "payment", "order_status", "delivery", "stock_level"}
 
 // Isolation levels a Config may ask for.
 const (
