@@ -37,6 +37,8 @@ func newRuleCommand(env *Env) *cobra.Command {
       databases: shop              # a name, or a list of them
       tables: [orders, "card_*"]   # * stands for any characters
       columns: ["*"]
+      inference: guarded           # or strict, or documented: what conditions may use
+      grants: [range, order]       # beside guarded; also like_prefix, group, join
       accounts:                    # in place of those above, for this rule
         full: [auditor]
 
