@@ -129,9 +129,18 @@ func (fs *fileSystem) complain(n *node, what string, err error) {
 	fs.opts.Log(fmt.Errorf("%s %s: %w", what, path, err))
 }
 
-// Handle implements fuse.Handler.
+// Handle implements fuse.Handler. The counter also tells Go's memory model what
+// the kernel knows: that a request which follows from a reply, such as closing a
+// file after its last read, comes after what was done for that reply.
 func (fs *fileSystem) Handle(r *fuse.Request) (int, unix.Errno) {
+	fs.stats.requests.Load()
+	n, errno := fs.dispatch(r)
 	fs.stats.requests.Add(1)
+	return n, errno
+}
+
+// dispatch has the operation of r done.
+func (fs *fileSystem) dispatch(r *fuse.Request) (int, unix.Errno) {
 	switch r.Opcode {
 	case fuse.OpRead:
 		return fs.read(r)

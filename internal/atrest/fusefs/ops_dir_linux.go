@@ -2,8 +2,8 @@ package fusefs
 
 import (
 	"bytes"
+	"encoding/binary"
 	"sync"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -124,14 +124,16 @@ type lowerEntry struct {
 	name     []byte
 }
 
-// decode takes the first entry off b.
+// decode takes the first entry off b, which the kernel wrote: the number, the
+// place of the next entry, the length of this one in two bytes, its kind, and
+// its name with zeros after it.
 func (e *lowerEntry) decode(b []byte) (rest []byte) {
-	const nameAt = 19
-	d := (*unix.Dirent)(unsafe.Pointer(unsafe.SliceData(b)))
-	e.ino, e.off, e.kind = d.Ino, uint64(d.Off), d.Type
-	e.name = b[nameAt:d.Reclen]
+	const lengthAt, kindAt, nameAt = 16, 18, 19
+	e.ino, e.off = binary.NativeEndian.Uint64(b), binary.NativeEndian.Uint64(b[8:])
+	length := binary.NativeEndian.Uint16(b[lengthAt:])
+	e.kind, e.name = b[kindAt], b[nameAt:length]
 	if i := bytes.IndexByte(e.name, 0); i >= 0 {
 		e.name = e.name[:i]
 	}
-	return b[d.Reclen:]
+	return b[length:]
 }
