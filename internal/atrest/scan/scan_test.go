@@ -143,7 +143,7 @@ func TestFindings(t *testing.T) {
 			return plantAt(d, 5001, utf16Bytes(canary))
 		}, []Kind{Canary}, 5001},
 		{"unit of plain text", func(t *testing.T, d *volume.Dir) error {
-			return plantAt(d, 3*4096+100, []byte("some plain words that are long enough for anybody to read"))
+			return plantAt(d, 3*4096+99, []byte("\x00some plain words that are long enough for anybody to read"))
 		}, []Kind{Text}, 3*4096 + 100},
 		{"PostgreSQL page", func(t *testing.T, d *volume.Dir) error {
 			return plantAt(d, 4096+8192, page)
