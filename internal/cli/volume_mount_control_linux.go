@@ -86,6 +86,9 @@ func (c *mountControl) status() *mountStatus {
 
 // rekey re-encrypts the mounted volume, one run at a time.
 func (c *mountControl) rekey(ctx context.Context, rate int64, progress func(any, string)) (any, error) {
+	if c.o.readOnly {
+		return nil, &Error{Code: ExitMissing, Op: "rekey volume", Err: errors.New("it is mounted read-only"), Hint: "unmount it, then run the same command again"}
+	}
 	select {
 	case c.busy <- struct{}{}:
 		defer func() { <-c.busy }()
