@@ -19,6 +19,7 @@ import (
 
 	"github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
+	"golang.org/x/sys/unix"
 )
 
 // A recorder is a disk, as a file in a file system of its own, that logs what is
@@ -128,8 +129,9 @@ func (r *recorder) record(off uint64, data []byte) error {
 	return err
 }
 
-// startRecorder has a recorder serve the disk in file point/disk.
-func startRecorder(t testing.TB, disk, log, point string) *exec.Cmd {
+// startRecorder has a recorder serve the disk in file point/disk, until the
+// returned function is called or the test ends.
+func startRecorder(t testing.TB, disk, log, point string) (end func()) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), recorderEnv+"="+strings.Join([]string{disk, log, point}, "\n"))
@@ -142,11 +144,17 @@ func startRecorder(t testing.TB, disk, log, point string) *exec.Cmd {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if line, err := bufio.NewReader(out).ReadString('\n'); line != "recording\n" {
+	end = sync.OnceFunc(func() {
+		if unix.Unmount(point, 0) != nil {
+			unix.Unmount(point, unix.MNT_DETACH)
+		}
 		cmd.Wait()
+	})
+	t.Cleanup(end)
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "recording\n" {
 		t.Fatalf("the recorder does not start: %q, %v", line, err)
 	}
-	return cmd
+	return end
 }
 
 // A replay makes states of a disk from the log of a recorder.
@@ -246,15 +254,59 @@ func (r *replay) copyTo(disk *os.File, e event, keep func(sector int) bool) erro
 	return nil
 }
 
+// losses are what a power failure did to the writes that were not flushed.
+type losses struct{ inFlight, lost, torn int }
+
+func (l *losses) add(o losses) {
+	l.inFlight, l.lost, l.torn = l.inFlight+o.inFlight, l.lost+o.lost, l.torn+o.torn
+}
+
+func (l losses) String() string {
+	return fmt.Sprintf("%d writes in flight, %d lost, %d torn", l.inFlight, l.lost, l.torn)
+}
+
 // state writes to path a disk after a power failure at the place to of the log,
-// which must not be before that of the last call. It returns how many writes
-// were in flight, how many of them are lost and how many torn.
-func (r *replay) state(path string, to int64, rng *rand.Rand) (inFlight, lost, torn int, err error) {
+// which must not be before that of the last call.
+func (r *replay) state(path string, to int64, rng *rand.Rand) (losses, error) {
+	pending, err := r.advance(to)
+	if err != nil {
+		return losses{}, err
+	}
+	if out, err := exec.Command("cp", "--sparse=always", r.durable.Name(), path).CombinedOutput(); err != nil {
+		return losses{}, fmt.Errorf("copy disk: %w: %s", err, out)
+	}
+	disk, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return losses{}, err
+	}
+	defer disk.Close()
+	l := losses{inFlight: len(pending)}
+	share := rng.Float64() // some states lose nearly all, some nearly nothing
+	for _, w := range pending {
+		switch {
+		case rng.Float64() < share:
+			l.lost++
+			continue
+		case rng.IntN(3) == 0:
+			l.torn++
+			err = r.copyTo(disk, w, func(int) bool { return rng.IntN(2) == 0 })
+		default:
+			err = r.copyTo(disk, w, nil)
+		}
+		if err != nil {
+			return losses{}, err
+		}
+	}
+	return l, nil
+}
+
+// advance brings the durable disk to the last flush before the place to, and
+// returns the writes since.
+func (r *replay) advance(to int64) (pending []event, err error) {
 	events, err := r.events(r.at, to)
 	if err != nil {
-		return 0, 0, 0, err
+		return nil, err
 	}
-	var pending []event
 	for _, e := range events {
 		if e.off != flushed {
 			pending = append(pending, e)
@@ -262,37 +314,13 @@ func (r *replay) state(path string, to int64, rng *rand.Rand) (inFlight, lost, t
 		}
 		for _, w := range pending {
 			if err := r.copyTo(r.durable, w, nil); err != nil {
-				return 0, 0, 0, err
+				return nil, err
 			}
 		}
 		pending = pending[:0]
 		r.at = e.data
 	}
-	if out, err := exec.Command("cp", "--sparse=always", r.durable.Name(), path).CombinedOutput(); err != nil {
-		return 0, 0, 0, fmt.Errorf("copy disk: %w: %s", err, out)
-	}
-	disk, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		return 0, 0, 0, err
-	}
-	defer disk.Close()
-	share := rng.Float64() // some states lose nearly all, some nearly nothing
-	for _, w := range pending {
-		switch {
-		case rng.Float64() < share:
-			lost++
-			continue
-		case rng.IntN(3) == 0:
-			torn++
-			err = r.copyTo(disk, w, func(int) bool { return rng.IntN(2) == 0 })
-		default:
-			err = r.copyTo(disk, w, nil)
-		}
-		if err != nil {
-			return 0, 0, 0, err
-		}
-	}
-	return len(pending), lost, torn, nil
+	return pending, nil
 }
 
 // newDisk makes an ext4 file system in the file path.

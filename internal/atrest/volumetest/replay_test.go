@@ -36,37 +36,59 @@ const diskSize = 700 << 20
 
 func lostWrites(t *testing.T, engine, cache string) {
 	rng := newRand(t)
-	dir := tempDir(t)
-	path := func(name string) string { return filepath.Join(dir, name) }
-	lower := path("lower")
-	for _, d := range []string{lower, path("recorder")} {
+	c := recordLoad(t, engine, cache, rng)
+	r := newReplay(t, c.path("before"), c.path("log"))
+	places, err := r.places(c.from, c.to, *states, rng)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all losses
+	for i, at := range places {
+		one, err := r.state(c.path("state"), at, rng)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.add(one)
+		if c.check(t, at); t.Failed() {
+			t.Fatalf("state %d of %d: log %d of %d to %d, %s", i+1, len(places), at, c.from, c.to, one)
+		}
+	}
+	t.Logf("%d states, of a log of %d MB with %d acknowledgements; %s", len(places), (c.to-c.from)>>20, len(c.load.history), all)
+}
+
+// A recorded is a load whose disk was recorded.
+type recorded struct {
+	dir      string // holds the disk before the load, and the log
+	lower    string // where disks are mounted
+	volume   *volumeDir
+	server   *server
+	load     *load
+	from, to int64 // in the log
+}
+
+func (c *recorded) path(name string) string { return filepath.Join(c.dir, name) }
+
+// recordLoad runs a load on a volume on a recorded disk for some seconds, and
+// ends it all as a power failure would.
+func recordLoad(t *testing.T, engine, cache string, rng *rand.Rand) *recorded {
+	c := &recorded{dir: tempDir(t)}
+	c.lower = c.path("lower")
+	for _, d := range []string{c.lower, c.path("recorder")} {
 		if err := os.Mkdir(d, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	newDisk(t, path("disk"), diskSize)
-	run(t, nil, "cp", "--sparse=always", path("disk"), path("before"))
-	recording := startRecorder(t, path("disk"), path("log"), path("recorder"))
-	ended := false
-	endRecording := func() {
-		if !ended {
-			ended = true
-			unix.Unmount(path("recorder"), 0)
-			recording.Wait()
-		}
-	}
-	t.Cleanup(func() {
-		unix.Unmount(lower, unix.MNT_DETACH)
-		endRecording()
-		unix.Unmount(path("recorder"), unix.MNT_DETACH)
-	})
-	mountDisk(t, filepath.Join(path("recorder"), "disk"), lower)
+	newDisk(t, c.path("disk"), diskSize)
+	run(t, nil, "cp", "--sparse=always", c.path("disk"), c.path("before"))
+	endRecording := startRecorder(t, c.path("disk"), c.path("log"), c.path("recorder"))
+	t.Cleanup(func() { unix.Unmount(c.lower, unix.MNT_DETACH) })
+	mountDisk(t, filepath.Join(c.path("recorder"), "disk"), c.lower)
 
-	v := mountVolume(t, filepath.Join(lower, "volume"), cache)
-	s := startServer(t, engine, filepath.Join(v.point, "data"), durable[engine])
-	l := newLoad(t, s)
-	l.position = func() int64 {
-		info, err := os.Stat(path("log"))
+	c.volume = mountVolume(t, filepath.Join(c.lower, "volume"), cache)
+	c.server = startServer(t, engine, filepath.Join(c.volume.point, "data"), durable[engine])
+	c.load = newLoad(t, c.server)
+	c.load.position = func() int64 {
+		info, err := os.Stat(c.path("log"))
 		if err != nil {
 			return 0
 		}
@@ -74,50 +96,40 @@ func lostWrites(t *testing.T, engine, cache string) {
 	}
 	// A new server's first files were not meant to be durable.
 	unix.Sync()
-	from := l.position()
-	l.start(rng)
-	stopWriting := writeBack(lower, rand.New(rand.NewPCG(rng.Uint64(), 3)))
-	n := *states
+	c.from = c.load.position()
+	c.load.start(rng)
+	stopWriting := writeBack(c.lower, rand.New(rand.NewPCG(rng.Uint64(), 3)))
 	// Not longer than the disk of the log has room for.
-	for end := time.Now().Add(15 * time.Second); time.Now().Before(end) && l.position() < 3<<30 && !l.failed(); {
+	for end := time.Now().Add(15 * time.Second); time.Now().Before(end) && c.load.position() < 3<<30 && !c.load.failed(); {
 		time.Sleep(20 * time.Millisecond)
 	}
-	to := l.position()
+	c.to = c.load.position()
 	stopWriting()
-	s.Kill()
-	l.stop()
-	v.kill()
-	unix.Unmount(v.point, unix.MNT_DETACH)
-	unmountDisk(t, lower)
+	c.powerOff(t)
+	c.load.stop()
 	endRecording()
+	return c
+}
 
-	r := newReplay(t, path("before"), path("log"))
-	places, err := r.places(from, to, n, rng)
-	if err != nil {
-		t.Fatal(err)
+// powerOff ends the server and the mount, and unmounts the disk.
+func (c *recorded) powerOff(t *testing.T) {
+	c.server.Kill()
+	c.volume.kill()
+	unix.Unmount(c.volume.point, unix.MNT_DETACH)
+	unmountDisk(t, c.lower)
+}
+
+// check recovers from the disk as it was at a place of the log.
+func (c *recorded) check(t *testing.T, at int64) {
+	mountDisk(t, c.path("state"), c.lower)
+	c.volume.start(t)
+	c.server.recover(t)
+	c.load.verifyAt(t, at)
+	c.server.checkEngine(t)
+	if t.Failed() {
+		t.Logf("the mount said: %s; the server: %s", c.volume.mount.output(), c.server.log())
 	}
-	var inFlight, lost, torn int
-	for i, at := range places {
-		a, b, c, err := r.state(path("state"), at, rng)
-		if err != nil {
-			t.Fatal(err)
-		}
-		inFlight, lost, torn = inFlight+a, lost+b, torn+c
-		mountDisk(t, path("state"), lower)
-		v.start(t)
-		s.recover(t)
-		l.verifyAt(t, at)
-		s.checkEngine(t)
-		if t.Failed() {
-			t.Fatalf("state %d of %d: log %d of %d to %d, %d writes in flight, %d lost, %d torn; the mount said: %s; the server's log: %s",
-				i+1, n, at, from, to, a, b, c, v.mount.output(), s.log())
-		}
-		s.Kill()
-		v.kill()
-		unix.Unmount(v.point, unix.MNT_DETACH)
-		unmountDisk(t, lower)
-	}
-	t.Logf("%d states, of a log of %d MB with %d acknowledgements; %d writes in flight, %d lost, %d torn", n, (to-from)>>20, len(l.history), inFlight, lost, torn)
+	c.powerOff(t)
 }
 
 // writeBack has the kernel write files below dir to the disk, in any order,
