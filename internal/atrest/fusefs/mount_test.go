@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -88,6 +89,11 @@ func serve(cfg string) error {
 	}
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, unix.SIGTERM)
+	go func() { // the test has died: leave nothing behind
+		io.Copy(io.Discard, os.Stdin)
+		unix.Unmount(c.Mountpoint, unix.MNT_DETACH)
+		os.Exit(1)
+	}()
 	fmt.Println("ready")
 	for collected := 0; c.Collect; collected++ {
 		select {
@@ -191,6 +197,9 @@ func (m *mounted) start() error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
+		return err
+	}
+	if _, err := cmd.StdinPipe(); err != nil { // open as long as we live
 		return err
 	}
 	if err := cmd.Start(); err != nil {
