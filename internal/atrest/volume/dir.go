@@ -393,39 +393,3 @@ func (d *Dir) Close() error {
 	}
 	return err
 }
-
-// A Holder is the process that said it holds a volume. It may have died since.
-type Holder struct {
-	PID     int    `json:"pid"`
-	Purpose string `json:"purpose"`
-}
-
-// ReadHolder returns who last took the lock of the volume at path and has not
-// released it; zero if nobody.
-func ReadHolder(path string) Holder {
-	var h Holder
-	f, err := os.Open(filepath.Join(path, privateName, lockName))
-	if err != nil {
-		return h
-	}
-	defer f.Close()
-	b := make([]byte, maxHolder)
-	n, _ := f.Read(b)
-	pid, rest, _ := strings.Cut(string(b[:n]), "\n")
-	if _, err := fmt.Sscanf(pid, "%d", &h.PID); err != nil || h.PID <= 0 {
-		return Holder{}
-	}
-	h.Purpose, _, _ = strings.Cut(rest, "\n")
-	return h
-}
-
-func describeHolder(path string) string {
-	switch h := ReadHolder(path); {
-	case h.PID == 0:
-		return ""
-	case h.Purpose == "":
-		return fmt.Sprintf(" (process %d)", h.PID)
-	default:
-		return fmt.Sprintf(" (process %d: %s)", h.PID, h.Purpose)
-	}
-}
