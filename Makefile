@@ -5,7 +5,8 @@ GO      ?= go
 GOFLAGS ?= -trimpath
 BIN      = bin/veildb
 
-.PHONY: all bench build test test-clients test-deps lint vuln bench-crypto clean
+.PHONY: all bench build test test-clients test-deps test-gate-soak test-lineage \
+        test-volume lint vuln bench-crypto clean
 
 all: build
 
@@ -42,6 +43,16 @@ vuln:
 # Real programs through a gate and a sidecar; fetches their drivers.
 test-clients:
 	sh scripts/test-clients.sh
+
+# How long runs go on is in docs/gate.md, confidential-sql.md and volume-tests.md.
+test-gate-soak:
+	$(GO) test ./internal/inuse/gate -run 'TestSoak$$|TestChurn$$' -soak $(or $(SOAK),30m) -timeout 2h -v
+
+test-lineage:
+	sh scripts/test-lineage.sh
+
+test-volume:
+	sh scripts/test-volume.sh $(VOLUME)
 
 bench-crypto:
 	sh scripts/bench-crypto.sh
