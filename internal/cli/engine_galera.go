@@ -13,7 +13,7 @@ import (
 // galera is MariaDB in a cluster: two nodes with all of the data, and an
 // arbitrator. The load goes to the first node.
 var galera = serverKind{
-	engine: target.Galera, program: target.MariaDB, title: "MariaDB with Galera", dialect: dsn.MySQL, nodes: 2,
+	engine: target.Galera, program: target.MariaDB, title: "Galera on MariaDB", dialect: dsn.MySQL, nodes: 2,
 	variants: map[string]string{
 		"plain": "two nodes and an arbitrator, as they are",
 		"tde":   "both nodes' data, logs and temporary files on encrypted volumes (AES-256-XTS)",
