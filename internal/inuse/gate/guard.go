@@ -102,13 +102,13 @@ func (ss *session) confine() error {
 }
 
 // namesOnly are the errors whose text holds nothing but names of the statement:
-// a table, database or column is not there, or one of two.
-var namesOnly = map[uint16]bool{1049: true, 1051: true, 1052: true, 1054: true, 1146: true}
+// a table or database is not there.
+var namesOnly = map[uint16]bool{1049: true, 1051: true, 1146: true}
 
-// decline refuses a statement, in the server's own words if it names what the
-// server has not either: programs look for that error.
+// decline refuses a statement, in the server's own words if it names a table that
+// the server has not either: programs look for that error.
 func (ss *session) decline(ref *Refusal, v verdict) error {
-	if ref.Rule != "unknown-table" && ref.Rule != "unknown-column" || v.sql == nil {
+	if ref.Rule != refuseTable.Rule || v.sql == nil {
 		return ss.refuse(ref, v.Class)
 	}
 	if err := ss.server.WriteCommand(append([]byte{byte(wire.ComStmtPrepare)}, v.sql...)); err != nil {

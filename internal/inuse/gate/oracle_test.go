@@ -78,6 +78,12 @@ func (o *oracle) run(database string, n int, next func(state, i int) probe) {
 
 func (o *oracle) connect(database string) *rawClient {
 	c, tap, err := tryRaw(o.g.addr, "app", database, wire.Credential{})
+	for range 20 { // a busy machine may not answer in time
+		if err == nil {
+			break
+		}
+		c, tap, err = tryRaw(o.g.addr, "app", database, wire.Credential{})
+	}
 	if err != nil {
 		o.Fatal(err)
 	}
@@ -97,7 +103,8 @@ func (o *oracle) probe(at *rawClient, p *probe) (text string, fault, alive bool)
 	}
 	for _, sql := range all {
 		if err := at.query(&tr, sql); err != nil {
-			// The gate found an answer it had not foreseen.
+			// The gate found an answer it had not foreseen, or the server is gone.
+			o.Logf("the connection ended after %s", sql)
 			tr.add("connection ended")
 			return tr.plain(), false, false
 		}
