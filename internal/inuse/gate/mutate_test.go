@@ -168,16 +168,17 @@ func TestMutations(t *testing.T) {
 	for i := range gens {
 		gens[i] = &mutator{Rand: rand.New(rand.NewPCG(3, 4)), pool: pool}
 	}
-	o.run("hr", *statements, func(state, i int) probe {
+	n := max(*statements/2, *statements-10000)
+	o.run("hr", n, func(state, i int) probe {
 		p := probe{sql: gens[state].statement()}
 		w := strings.ToUpper(strings.TrimLeft(p.sql, " (\n"))
-		if !strings.HasPrefix(w, "SELECT") {
+		if !strings.HasPrefix(w, "SELECT") || strings.Contains(w, "@") || strings.Contains(w, "LAST_INSERT_ID") {
 			p.after = afterwards
 		}
 		return p
 	})
 	t.Logf("%v; refusals %v", o.counts, o.g.srv.Stats().RefusedBy)
-	if o.counts["ciphertext"]+o.counts["plain"] < *statements/8 {
+	if o.counts["ciphertext"]+o.counts["plain"] < n/8 {
 		t.Error("too few statements were accepted to test anything")
 	}
 }
