@@ -94,7 +94,7 @@ func (m *mutator) mutate(s string) string {
 	case 1:
 		return bare + m.pick(" UNION ", " UNION ALL ", " EXCEPT ", " INTERSECT ", " UNION DISTINCT ") + strings.TrimRight(m.pool[m.IntN(len(m.pool))], "; \n")
 	case 2:
-		return bare + m.pick(" ORDER BY id LIMIT 1", " ORDER BY 1", " ORDER BY name", " GROUP BY name", " HAVING ssn > ''", " FOR UPDATE", " LOCK IN SHARE MODE", " WHERE ssn > '5'", " AND salary > 70000", " WHERE id = 1", " ORDER BY ssn", " GROUP BY ssn", " PROCEDURE ANALYSE()", " INTO @a", " RETURNING *", " RETURNING name, ssn", ";")
+		return bare + m.pick(" ORDER BY id LIMIT 1", " ORDER BY 1", " ORDER BY name", " GROUP BY name", " HAVING ssn > ''", " FOR UPDATE", " LOCK IN SHARE MODE", " WHERE ssn > '5'", " AND salary > 70000", " WHERE id = 1", " ORDER BY ssn", " GROUP BY ssn", " PROCEDURE ANALYSE()", " RETURNING *", " RETURNING name, ssn", ";")
 	}
 	if m.text.Scan([]byte(s), token.Mode{MariaDB: true, Version: 101119}) != nil || len(m.text.Tokens) < 2 {
 		return s
