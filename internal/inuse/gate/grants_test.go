@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/veildb/veildb/internal/inuse/wire"
 )
@@ -111,14 +112,17 @@ func TestPrivileges(t *testing.T) {
 		if c.held == "" {
 			continue
 		}
-		g.mu.Lock()
+		// The client may know before the log does.
 		var last Event
-		for _, e := range g.events {
-			if e.Kind == "denied" {
-				last = e
+		for deadline := time.Now().Add(20 * time.Second); !strings.Contains(last.Reason, c.held) && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+			g.mu.Lock()
+			for _, e := range g.events {
+				if e.Kind == "denied" {
+					last = e
+				}
 			}
+			g.mu.Unlock()
 		}
-		g.mu.Unlock()
 		if last.Kind != "denied" || last.Rule != "privileges" || !strings.Contains(last.Reason, c.held) {
 			t.Errorf("%s: event %+v", c.grant, last)
 		}
