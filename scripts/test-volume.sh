@@ -51,7 +51,9 @@ chmod 755 "$work" "$work/lower"
 
 mount=""
 cleanup() {
-	[ -z "$mount" ] || "$work/veildb" volume umount "$work/mnt" >/dev/null 2>&1 || umount -l "$work/mnt" 2>/dev/null || true
+	[ -z "$mount" ] || "$work/veildb" volume umount "$work/mnt" >/dev/null 2>&1 || true
+	# What tests left that were interrupted.
+	awk -v work="$work/" 'index($2, work) == 1 { print $2 }' /proc/mounts | sort -r | while read -r point; do umount -l "$point"; done
 	rm -rf "$work"
 	[ -z "$temporary" ] || say "results: $out"
 }
@@ -132,7 +134,7 @@ if wanted go; then
 		log=$out/$1.log
 		shift
 		(cd "$work/go" && nice "$work/volumetest" -test.v -test.timeout 12h -dir "$work/go" "$@") >"$log" 2>&1 || failed=1
-		grep -E '^ *--- |crashes,|states,|acknowledged;' "$log"
+		grep -E '^ *--- |crashes,|states,|acknowledged;' "$log" || true
 	}
 	suite go -long -cycles "$cycles" -states "$states"
 	if wanted pg18; then
