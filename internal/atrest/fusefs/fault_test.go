@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -97,26 +98,75 @@ func writeOne(t *testing.T, path string) {
 	}
 }
 
-// TestEmptyLowerFile is a file whose header never reached the disk.
+// TestEmptyLowerFile is a file whose header never reached the disk, or was lost
+// there: reading takes it for zeros and leaves it alone, also on a mount that
+// refuses changes, and writing keeps what was behind it.
 func TestEmptyLowerFile(t *testing.T) {
 	m := mountTest(t, serveConfig{Key: 1})
 	m.stop(t)
-	if err := os.WriteFile(filepath.Join(m.Lower, "empty"), nil, 0o600); err != nil {
-		t.Fatal(err)
+	lost := append(make([]byte, volume.HeaderSize), "what only a header can open"...)
+	for name, data := range map[string][]byte{"empty": nil, "zeros": make([]byte, 8192), "lost": lost} {
+		if err := os.WriteFile(filepath.Join(m.Lower, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := os.WriteFile(filepath.Join(m.Lower, "zeros"), make([]byte, 8192), 0o600); err != nil {
-		t.Fatal(err)
+	size := map[string]int64{"empty": 0, "zeros": 4096, "lost": volume.ContentSize(int64(len(lost)))}
+	m.Lost = filepath.Join(tempDir(t), "lost")
+	for _, readOnly := range []bool{true, false} {
+		m.ReadOnly = readOnly
+		m.remount(t)
+		for name, size := range size {
+			b, err := os.ReadFile(filepath.Join(m.dir, name))
+			if !bytes.Equal(b, make([]byte, size)) || err != nil {
+				t.Errorf("%s: %q, %v; want %d zeros", name, b, err, size)
+			}
+		}
+		if b, err := os.ReadFile(filepath.Join(m.Lower, "lost")); !bytes.Equal(b, lost) || err != nil {
+			t.Errorf("reading changed the lower file: %q, %v", b, err)
+		}
+		if fi, err := os.Stat(filepath.Join(m.Lower, "empty")); err != nil || fi.Size() != 0 {
+			t.Errorf("reading changed an empty lower file: %v, %v", fi, err)
+		}
+		m.stop(t)
 	}
 	m.remount(t)
-	for _, name := range []string{"empty", "zeros"} {
+	for name, size := range size {
 		path := filepath.Join(m.dir, name)
-		if b, err := os.ReadFile(path); len(b) != 0 || err != nil {
-			t.Errorf("%s: %q, %v", name, b, err)
+		r, err := os.Open(path) // a reader from before sees what is written
+		if err != nil {
+			t.Fatal(err)
 		}
-		writeOne(t, path)
-		if b, err := os.ReadFile(path); string(b) != "one" || err != nil {
-			t.Errorf("%s: %q, %v after writing", name, b, err)
+		w, err := os.OpenFile(path, os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
 		}
+		want := make([]byte, max(3, size))
+		copy(want, "one")
+		if _, err := w.WriteString("one"); err != nil {
+			t.Error(err)
+		}
+		got := make([]byte, len(want))
+		if _, err := io.ReadFull(r, got); !bytes.Equal(got, want) || err != nil {
+			t.Errorf("%s: %q, %v after writing", name, got, err)
+		}
+		w.Close()
+		r.Close()
+	}
+	m.stop(t)
+	kept, err := filepath.Glob(filepath.Join(m.Lost, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := false
+	for _, k := range kept {
+		b, err := os.ReadFile(k)
+		found = found || bytes.Equal(b, lost) && err == nil
+	}
+	if len(kept) != 2 || !found {
+		t.Errorf("kept %q; want a copy of what had data behind the header", kept)
+	}
+	if log := strings.Join(m.log(), "\n"); strings.Count(log, "kept as "+m.Lost) != 2 || !strings.Contains(log, filepath.Join(m.Lower, "lost")) {
+		t.Errorf("log %q", log)
 	}
 }
 

@@ -2,6 +2,7 @@ package fusefs
 
 import (
 	"errors"
+	"fmt"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
@@ -78,6 +79,11 @@ func (fs *fileSystem) acquire(n *node, write bool) (*file, unix.Errno) {
 		if err != nil {
 			return nil, errnoOf(err)
 		}
+		if u, ok := n.file.content.(*unwritten); ok {
+			if err := fs.begin(n, u); err != nil {
+				return nil, fs.refuse(n, err)
+			}
+		}
 		n.file.writable = true
 	}
 	n.file.users++
@@ -96,27 +102,63 @@ func (fs *fileSystem) openFile(n *node, write bool) (*file, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f, fs.openContent(f, fd)
+	return f, fs.openContent(f, fd, write)
 }
 
-// openContent makes fd, which it owns, the lower file of f.
-func (fs *fileSystem) openContent(f *file, fd int) error {
+// openContent makes fd, which it owns, the lower file of f. write says that
+// somebody is to write it.
+func (fs *fileSystem) openContent(f *file, fd int, write bool) error {
 	f.lower = &lowerFile{fd}
 	if fs.opts.Keys == nil {
 		f.content = plainFile{f.lower}
 		return nil
 	}
-	// A header need not be durable before content is: both are at the same
-	// fsync. Create makes one for a file that is empty below.
-	o := fs.opts.Volume
-	o.Unsynced = true
-	v, err := volume.Create(f.lower, fs.opts.Keys, o)
+	v, err := volume.Open(f.lower, fs.opts.Keys, fs.volumeOptions())
+	if err == nil {
+		f.content = v
+		return nil
+	}
+	if errors.Is(err, volume.ErrEmpty) {
+		if errors.Is(err, volume.ErrHeaderLost) {
+			fs.complain(f.node, "open", fmt.Errorf("%w: it reads as zeros", err))
+		}
+		u := &unwritten{lowerFile: f.lower}
+		f.content = u
+		if f.writable = write; !write {
+			return nil
+		}
+		err = fs.begin(f.node, u)
+	}
 	if err != nil {
 		unix.Close(fd)
-		return err
 	}
-	f.content = v
-	return nil
+	return err
+}
+
+// newContent makes the new file fd, which it owns, the lower file of f.
+func (fs *fileSystem) newContent(f *file, fd int) (err error) {
+	f.lower = &lowerFile{fd}
+	if fs.opts.Keys == nil {
+		f.content = plainFile{f.lower}
+		return nil
+	}
+	if f.content, err = fs.createContent(f.lower); err != nil {
+		unix.Close(fd)
+	}
+	return err
+}
+
+// createContent makes lower an encrypted file.
+func (fs *fileSystem) createContent(lower *lowerFile) (*volume.File, error) {
+	return volume.Create(lower, fs.opts.Keys, fs.volumeOptions())
+}
+
+// volumeOptions are how files are opened. A header need not be durable before
+// content is: both are at the same fsync.
+func (fs *fileSystem) volumeOptions() volume.Options {
+	o := fs.opts.Volume
+	o.Unsynced = true
+	return o
 }
 
 // refuse returns the error number for a file that does not open. What the

@@ -116,7 +116,14 @@ func errnoOf(err error) unix.Errno {
 
 // complain tells the log, once a file, why it cannot be used.
 func (fs *fileSystem) complain(n *node, what string, err error) {
-	if fs.opts.Log == nil || n.complained.Swap(true) {
+	if !n.complained.Swap(true) {
+		fs.tell(n, what, err)
+	}
+}
+
+// tell tells the log what is wrong with a file.
+func (fs *fileSystem) tell(n *node, what string, err error) {
+	if fs.opts.Log == nil {
 		return
 	}
 	path := "inode " + strconv.FormatUint(n.key.ino, 10)

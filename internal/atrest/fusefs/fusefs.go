@@ -59,7 +59,12 @@ type Options struct {
 	// Loops is the number of threads that serve; 0 means a number that suits
 	// the machine.
 	Loops int
-	// Log is told, once a file, why a file cannot be opened. Calls may come
+	// Lost is a directory, made when needed, for copies of files whose header is
+	// all zeros though there is data behind it. They read as zeros, and the
+	// copy is made before one is opened for writing. Empty keeps none.
+	Lost string
+	// Log is told, once a file, why a file cannot be opened, and of each copy
+	// in Lost. Calls may come
 	// from several goroutines at once.
 	Log func(error)
 }

@@ -38,6 +38,8 @@ type serveConfig struct {
 	Key               byte // of all bytes of the key; 0 means no cipher
 	Version           uint32
 	WriteBack         bool
+	ReadOnly          bool
+	Lost              string
 	Loops             int
 	Collect           bool   // collect garbage all the time
 	Files             uint64 // limit of open files, if not 0
@@ -76,7 +78,7 @@ func serve(cfg string) error {
 	if err != nil {
 		return err
 	}
-	o := Options{Source: c.Lower, AllowOther: true, Loops: c.Loops, Log: func(err error) { fmt.Println("log", err) }}
+	o := Options{Source: c.Lower, AllowOther: true, ReadOnly: c.ReadOnly, Lost: c.Lost, Loops: c.Loops, Log: func(err error) { fmt.Println("log", err) }}
 	if c.WriteBack {
 		o.Cache = WriteBack
 	}

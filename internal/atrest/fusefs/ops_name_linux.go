@@ -182,7 +182,7 @@ func (fs *fileSystem) unnamedFile(dir *node, mode uint32, r *fuse.Request) (*fil
 		unix.Close(fd)
 		return nil, errnoOf(err)
 	}
-	if err := fs.openContent(f, fd); err != nil {
+	if err := fs.newContent(f, fd); err != nil {
 		return nil, errnoOf(err)
 	}
 	id, err := unix.Openat(fs.proc, strconv.Itoa(fd), unix.O_PATH|unix.O_CLOEXEC, 0)

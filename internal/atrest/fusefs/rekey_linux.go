@@ -49,8 +49,8 @@ func (s *Server) Rekey(ctx context.Context, d *volume.Dir, path string, wait fun
 		return errno
 	}
 	defer fs.put(f)
-	v, ok := f.content.(*volume.File)
-	if !ok || v.Header().KeyVersion == fs.opts.Keys.Current() {
+	v := encrypted(f.content)
+	if v == nil || v.Header().KeyVersion == fs.opts.Keys.Current() {
 		return nil
 	}
 	to, err := d.NewSuccessor()

@@ -57,9 +57,9 @@ func readHeader(lower disk.File, opts *Options) ([]byte, error) {
 	b = b[:n]
 	if n > HeaderSize && isZero(b[:HeaderSize]) {
 		if opts.Unsynced {
-			return nil, ErrEmpty
+			return nil, fmt.Errorf("%w: %w", ErrEmpty, ErrHeaderLost)
 		}
-		return nil, fmt.Errorf("%w: header of zeros", ErrCorrupt)
+		return nil, fmt.Errorf("%w: %w", ErrCorrupt, ErrHeaderLost)
 	}
 	return b, nil
 }

@@ -60,6 +60,7 @@ import (
 // a content byte was touched, except ErrZeroed, which matches ErrCorrupt.
 var (
 	ErrEmpty       = errors.New("file holds no header yet")
+	ErrHeaderLost  = errors.New("header is all zeros, with data behind it") // besides ErrCorrupt or ErrEmpty
 	ErrNotOurs     = errors.New("not an encrypted file of this program")
 	ErrTruncated   = errors.New("encrypted file is shorter than its header")
 	ErrCorrupt     = errors.New("encrypted file is damaged or was tampered with")
@@ -102,8 +103,9 @@ type Options struct {
 	// journal; zero if none. Open refuses a file of another parent.
 	Parent FileID
 	// Unsynced makes Create leave syncing the header to the caller's first
-	// Sync. Open then takes a header sector of zeros, lost with the power
-	// before that Sync, for an empty file.
+	// Sync. A header of zeros, lost with the power before that Sync, is then
+	// ErrEmpty besides ErrHeaderLost, and Create replaces the file: who must
+	// not lose one to a damaged disk opens it first.
 	Unsynced bool
 	// SectorHoles promises that holes are whole sectors of 512 bytes, as those
 	// of database files are. Reading then looks for them at sector starts
