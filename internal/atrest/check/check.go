@@ -126,6 +126,8 @@ func (c *checker) checkPrivate() error {
 		switch {
 		case known[name]:
 			continue
+		case name == "lost":
+			p.What = "copies of files whose header was lost, made before they were written again; remove them when they are no longer of use"
 		case name == "rekey" || name == "rekey.journal":
 			// At work, or interrupted: the next opening completes it.
 			continue

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/veildb/veildb/internal/disk"
 )
 
@@ -178,7 +180,7 @@ func OpenDir(path string, openKeys func() (KeySource, error), opts DirOptions) (
 			err = fmt.Errorf("open volume %s: %w", path, err)
 		}
 	}()
-	d.lock, err = disk.Lock(d.Private(lockName))
+	d.lock, err = lock(d.Private(lockName))
 	if errors.Is(err, disk.ErrBusy) {
 		return nil, fmt.Errorf("%w%s", ErrBusy, describeHolder(path))
 	}
@@ -186,8 +188,7 @@ func OpenDir(path string, openKeys func() (KeySource, error), opts DirOptions) (
 		return nil, err
 	}
 	// Who finds the lock taken reads this; nothing depends on it.
-	holder := fmt.Sprintf("%d\n%s\n", os.Getpid(), opts.Purpose)
-	if err := os.WriteFile(d.Private(lockName), []byte(holder), 0o600); err != nil {
+	if err := noteHolder(d.Private(lockName), fmt.Sprintf("%d\n%s\n", os.Getpid(), opts.Purpose)); err != nil {
 		return nil, err
 	}
 	if d.keys, err = openKeys(); err != nil {
@@ -222,11 +223,11 @@ func (d *Dir) tidy() error {
 			}
 		}
 	}
-	config, err := os.ReadFile(d.Private(configName))
+	config, err := readOwn(d.Private(configName), maxDirConfig)
 	if err != nil {
 		return err
 	}
-	if spare, err := os.ReadFile(d.Private(copyName)); err == nil && bytes.Equal(config, spare) {
+	if spare, err := readOwn(d.Private(copyName), maxDirConfig); err == nil && bytes.Equal(config, spare) {
 		return nil
 	}
 	return disk.AtomicWrite(d.Private(copyName), config, 0o600)
@@ -259,11 +260,11 @@ func RestoreConfig(path string, openKeys func() (KeySource, error)) (err error) 
 		}
 	}()
 	private := filepath.Join(path, privateName)
-	data, err := os.ReadFile(filepath.Join(private, copyName))
+	data, err := readOwn(filepath.Join(private, copyName), maxDirConfig)
 	if err != nil {
 		return err
 	}
-	lock, err := disk.Lock(filepath.Join(private, lockName))
+	lock, err := lock(filepath.Join(private, lockName))
 	if errors.Is(err, disk.ErrBusy) {
 		return fmt.Errorf("%w%s", ErrBusy, describeHolder(path))
 	}
@@ -295,6 +296,9 @@ func newDir(path string) (*Dir, error) {
 		return nil, fmt.Errorf("%s: %w", path, ErrNotVolume)
 	}
 	d := &Dir{path: path}
+	if fi, err := os.Lstat(d.Private(".")); err == nil && !fi.IsDir() {
+		return nil, fmt.Errorf("%w: %s is no directory", ErrCorrupt, d.Private("."))
+	}
 	fi, err = os.Lstat(d.Private(configName))
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Lstat(d.Private(copyName)); err == nil {
@@ -308,16 +312,16 @@ func newDir(path string) (*Dir, error) {
 	if !fi.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s: %w", d.Private(configName), ErrCorrupt)
 	}
-	d.root, err = os.Open(filepath.Join(path, filesName))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: %s is missing", ErrCorrupt, filepath.Join(path, filesName))
+	d.root, err = os.OpenFile(filepath.Join(path, filesName), unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP) {
+		return nil, fmt.Errorf("%w: %s is missing, or no directory", ErrCorrupt, filepath.Join(path, filesName))
 	}
 	return d, err
 }
 
 // load reads the configuration, and authenticates it if there are keys.
 func (d *Dir) load() error {
-	data, err := os.ReadFile(d.Private(configName))
+	data, err := readOwn(d.Private(configName), maxDirConfig)
 	if err != nil {
 		return err
 	}
@@ -388,7 +392,7 @@ func (d *Dir) Close() error {
 	}
 	if d.lock != nil {
 		// The note goes before the lock: the next holder's must stay.
-		os.Truncate(d.Private(lockName), 0)
+		noteHolder(d.Private(lockName), "")
 		err = errors.Join(err, d.lock.Close())
 	}
 	return err

@@ -2,7 +2,6 @@ package volume
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 )
@@ -17,14 +16,11 @@ type Holder struct {
 // released it; zero if nobody.
 func ReadHolder(path string) Holder {
 	var h Holder
-	f, err := os.Open(filepath.Join(path, privateName, lockName))
+	b, err := readOwn(filepath.Join(path, privateName, lockName), maxHolder)
 	if err != nil {
 		return h
 	}
-	defer f.Close()
-	b := make([]byte, maxHolder)
-	n, _ := f.Read(b)
-	pid, rest, _ := strings.Cut(string(b[:n]), "\n")
+	pid, rest, _ := strings.Cut(string(b), "\n")
 	if _, err := fmt.Sscanf(pid, "%d", &h.PID); err != nil || h.PID <= 0 {
 		return Holder{}
 	}
