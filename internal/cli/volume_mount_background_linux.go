@@ -47,6 +47,7 @@ func (o *mountOptions) runBackground(cmd *cobra.Command, env *Env) error {
 	}
 	child := exec.CommandContext(cmd.Context(), self, args...)
 	child.Args[0] = os.Args[0]
+	child.Cancel = func() error { return child.Process.Signal(unix.SIGTERM) } // killed, it would leave a dead mount
 	child.Stdin, child.Stderr, child.ExtraFiles = env.Stdin, env.Stderr, []*os.File{w}
 	if err := child.Start(); err != nil {
 		w.Close()

@@ -23,7 +23,10 @@ import (
 	"github.com/veildb/veildb/internal/keys/keyring"
 )
 
-const opMount = "mount volume"
+const (
+	opMount    = "mount volume"
+	maxThreads = 1024
+)
 
 func isRoot() bool { return os.Geteuid() == 0 }
 
@@ -50,6 +53,9 @@ func (o *mountOptions) check() (err error) {
 	if o.noCipher && o.key != "" {
 		return usagef(opMount, help, "--key and --no-cipher exclude each other")
 	}
+	if o.threads < 0 || o.threads > maxThreads {
+		return usagef(opMount, help, "--threads %d is not between 0 and %d", o.threads, maxThreads)
+	}
 	if o.lower, err = filepath.Abs(o.lower); err == nil {
 		o.lower, err = filepath.EvalSymlinks(o.lower)
 	}
@@ -64,10 +70,38 @@ func (o *mountOptions) check() (err error) {
 			return err
 		}
 	}
+	return o.checkPlaces()
+}
+
+// checkPlaces refuses places that would hide one another. A mount point whose
+// server has gone cannot be looked at; it was a directory.
+func (o *mountOptions) checkPlaces() error {
+	if fi, err := os.Stat(o.mountpoint); err == nil && !fi.IsDir() {
+		return usagef(opMount, "name a directory", "%s is no directory", o.mountpoint)
+	}
 	if within(o.lower, o.mountpoint) {
 		return usagef(opMount, "name a directory outside the volume", "%s lies in %s", o.mountpoint, o.lower)
 	}
-	return nil
+	const beneath = "name a mount point that does not hold it: what lies below a mount cannot be reached"
+	if within(o.mountpoint, o.lower) {
+		return usagef(opMount, beneath, "%s lies in %s", o.lower, o.mountpoint)
+	}
+	if o.noCipher {
+		return nil
+	}
+	key, err := keyPath(o.key)
+	if err != nil {
+		return err
+	}
+	if key, err = filepath.Abs(key); err == nil {
+		if real, err := filepath.EvalSymlinks(key); err == nil {
+			key = real
+		}
+		if within(o.mountpoint, key) {
+			return usagef(opMount, beneath, "key file %s lies in %s", key, o.mountpoint)
+		}
+	}
+	return err
 }
 
 // mountPath makes a mount point's path absolute and free of links, also that of
@@ -173,16 +207,29 @@ func (o *mountOptions) serve(ctx context.Context, env *Env) (err error) {
 	log := slog.New(slog.NewTextHandler(out, nil))
 	opts := fusefs.Options{
 		Keys: src.keys, Source: o.lower, AllowOther: o.allowOther, ReadOnly: o.readOnly, Loops: o.threads,
-		Log: func(err error) { log.Error("file refused", "cause", err) },
+		Log: func(err error) {
+			if errors.Is(err, volume.ErrHeaderLost) {
+				log.Warn("header lost", "cause", err)
+			} else {
+				log.Error("file refused", "cause", err)
+			}
+		},
+	}
+	if src.dir != nil {
+		opts.Lost = src.dir.Private("lost")
 	}
 	if o.cache == "back" {
 		opts.Cache = fusefs.WriteBack
+	}
+	if ctx.Err() != nil { // told to stop before there is anything to unmount
+		return ctx.Err()
 	}
 	server, err := fusefs.Mount(src.root, o.mountpoint, opts)
 	if err != nil {
 		return err
 	}
-	control, err := o.startControl(ctx, src, server, log)
+	// A signal that finds the mount in use ends ctx, but not the mount.
+	control, err := o.startControl(context.WithoutCancel(ctx), src, server, log)
 	if err != nil {
 		return errors.Join(err, server.Unmount())
 	}
@@ -191,17 +238,46 @@ func (o *mountOptions) serve(ctx context.Context, env *Env) (err error) {
 		return errors.Join(err, server.Unmount())
 	}
 	log.Info("mounted", "volume", o.lower, "on", o.mountpoint)
+	err = serveUntil(server, ctx.Done(), signals, func(err error) {
+		if errors.Is(err, fuse.ErrBusy) {
+			log.Error("still mounted: it is in use; end these programs, then stop the mount again", "used_by", strings.Join(usersOf(o.mountpoint), ", "))
+		} else {
+			log.Error("still mounted", "cause", err)
+		}
+	})
+	log.Info("unmounted", "from", o.mountpoint)
+	return err
+}
+
+// An unmounter is what serveUntil needs of a *fusefs.Server.
+type unmounter interface {
+	Unmount() error
+	Done() <-chan struct{}
+	Wait() error
+}
+
+// serveUntil waits until the mount is gone. It unmounts once when stopped is
+// closed, which a signal that came before signals was there does, too, and with
+// each of signals; failed is told why that does not work.
+func serveUntil(server unmounter, stopped <-chan struct{}, signals <-chan os.Signal, failed func(error)) error {
 	for {
 		select {
-		case <-signals:
-			if err := server.Unmount(); errors.Is(err, fuse.ErrBusy) {
-				log.Error("still mounted: it is in use; end these programs, then stop the mount again", "used_by", strings.Join(usersOf(o.mountpoint), ", "))
-			} else if err != nil {
-				log.Error("still mounted", "cause", err)
-			}
 		case <-server.Done():
-			log.Info("unmounted", "from", o.mountpoint)
 			return server.Wait()
+		case <-stopped:
+			select {
+			case <-signals: // the same one, most likely
+			default:
+			}
+		case <-signals:
+		}
+		stopped = nil // by the first signal, whichever case saw it
+		if err := server.Unmount(); err != nil {
+			select {
+			case <-server.Done(): // somebody else unmounted it meanwhile
+			default:
+				failed(err)
+			}
 		}
 	}
 }
@@ -216,10 +292,17 @@ func (o *mountOptions) openLog(env *Env, src *source) (io.WriteCloser, error) {
 	if path == "" && o.readyFD > 0 {
 		path = src.log
 	}
-	if path == "" {
+	const flags = os.O_CREATE | os.O_WRONLY | os.O_APPEND
+	var f *os.File
+	var err error
+	switch path {
+	case "":
 		return nopCloser{env.Stderr}, nil
+	case src.log:
+		f, err = volume.OpenOwn(path, flags)
+	default:
+		f, err = os.OpenFile(path, flags, 0o600)
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
 	}

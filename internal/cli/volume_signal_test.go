@@ -1,0 +1,104 @@
+//go:build linux
+
+package cli
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// A fakeMount is in use for so many attempts to unmount it.
+type fakeMount struct {
+	busy, tried int
+	done        chan struct{}
+}
+
+var errInUse = errors.New("in use")
+
+func (m *fakeMount) Unmount() error {
+	m.tried++
+	if m.tried <= m.busy {
+		return errInUse
+	}
+	close(m.done)
+	return nil
+}
+
+func (m *fakeMount) Done() <-chan struct{} { return m.done }
+func (m *fakeMount) Wait() error           { return nil }
+
+// TestServeUntil has a mount be told to stop, before its own handling of
+// signals is there and after.
+func TestServeUntil(t *testing.T) {
+	closed := make(chan struct{})
+	close(closed)
+	for name, c := range map[string]struct {
+		stopped <-chan struct{}
+		signals int
+		busy    int
+		failed  int
+	}{
+		"stopped before signals were noticed": {stopped: closed},
+		"stopped, and told so once more":      {stopped: closed, signals: 1},
+		"a signal":                            {signals: 1},
+		"in use, then not":                    {signals: 2, busy: 1, failed: 1},
+		"stopped in use, then a signal":       {stopped: closed, signals: 2, busy: 1, failed: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := &fakeMount{busy: c.busy, done: make(chan struct{})}
+			signals := make(chan os.Signal, 2)
+			for range c.signals {
+				signals <- unix.SIGTERM
+			}
+			failed := 0
+			err := serveUntil(m, c.stopped, signals, func(err error) {
+				if !errors.Is(err, errInUse) {
+					t.Errorf("told %v", err)
+				}
+				failed++
+			})
+			if err != nil || failed != c.failed || m.tried != c.busy+1 {
+				t.Errorf("%v, failed %d times, tried %d", err, failed, m.tried)
+			}
+		})
+	}
+}
+
+// TestMountPlaces names places that would hide the volume or its key, and
+// numbers of threads that no machine has.
+func TestMountPlaces(t *testing.T) {
+	dir := t.TempDir()
+	run := veildbAt(t, dir)
+	for _, args := range [][]string{{"key", "init", "ring", "--provider", "file:root.key"}, {"volume", "init", "over/v"}} {
+		if args[0] == "volume" {
+			if err := os.MkdirAll(dir+"/over/m", 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := run(args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, args := range map[string][]string{
+		"a file":                      {"over/v", "root.key"},
+		"the volume":                  {"over/v", "over/v"},
+		"in the volume":               {"over/v", "over/v/files"},
+		"above the volume":            {"over/v", "over"},
+		"above the volume and keys":   {"over/v", "."},
+		"too many threads":            {"over/v", "over/m", "--threads", "1000000"},
+		"fewer threads than none":     {"over/v", "over/m", "--threads", "-1"},
+		"plain, above what it serves": {"over/m", "over", "--no-cipher"},
+	} {
+		t.Cleanup(func() { unix.Unmount(filepath.Join(dir, args[1]), unix.MNT_DETACH) })
+		err := run(append([]string{"volume", "mount", "--background"}, args...)...)
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() != ExitUsage {
+			t.Errorf("%s: %v; want exit code %d", name, err, ExitUsage)
+		}
+	}
+}
