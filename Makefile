@@ -28,7 +28,8 @@ TAGS = cloudkms,pkcs11
 
 # Packages whose concurrency matters, run again under the race detector.
 RACE = ./internal/crypto/... ./internal/disk/... ./internal/keys/keyring/... \
-       ./internal/atrest/volume/... ./internal/inuse/... \
+       ./internal/atrest/volume/... ./internal/atrest/fusefs/... ./internal/atrest/rekey/... \
+       ./internal/sql/... ./internal/inuse/... \
        ./internal/bench/hist/... ./internal/bench/run/... ./internal/bench/study/...
 
 test-deps:
