@@ -5,7 +5,16 @@
 set -eu
 cd "$(dirname "$0")/.."
 statements=${STATEMENTS:-100000}
-summary() { grep -E '^(---|ok|FAIL|panic)|^ +[a-z_]+_test.go'; }
-go test ./internal/sql/lineage -count=1 -timeout 120m -v -run TestNonInterference -args -queries "$statements" | summary
-go test ./internal/inuse/gate -count=1 -timeout 120m -v \
-	-run 'TestBypasses|TestBenign|TestGeneratedSelects|TestMutations|TestLexer' -args -statements "$statements" | summary
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+# run shows the summary of a test that passes, and all of one that fails.
+run() {
+	if go test -count=1 -timeout 120m -v "$@" >"$log" 2>&1; then
+		grep -E '^(---|ok)|^ +[a-z_]+_test.go' "$log"
+	else
+		cat "$log"
+		exit 1
+	fi
+}
+run ./internal/sql/lineage -run TestNonInterference -args -queries "$statements"
+run ./internal/inuse/gate -run 'TestBypasses|TestBenign|TestGeneratedSelects|TestMutations|TestLexer' -args -statements "$statements"

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/veildb/veildb/internal/inuse/encdb"
 	"github.com/veildb/veildb/internal/inuse/policy"
@@ -331,13 +332,41 @@ func (a *answer) end(kind wire.Kind) error {
 	if err != nil {
 		return err
 	}
+	info := ok.Info
 	ok.Warnings, ok.Info, ok.State = 0, nil, nil
 	ok.Status &^= wire.StatusSessionChanged
 	if a.v.Class != lineage.ClassInsert {
 		ok.InsertID = 0
 	}
+	if a.v.Compares && kind == wire.KindOK {
+		a.uncount(&ok, info)
+	}
 	a.out = ok.Append(a.out[:0], a.client.Caps)
 	return a.client.WritePacket(a.out)
+}
+
+// uncount hides how many rows were changed, and not only matched: it tells whether
+// they held already what was written. In their place come the rows matched, or
+// given to INSERT and REPLACE, which the server's text begins with in any
+// language; one row given has no text.
+func (a *answer) uncount(ok *wire.OK, info []byte) {
+	if len(info) > 0 || ok.AffectedRows != 1 || a.v.Effects {
+		ok.InsertID = 0 // of a row that was there it comes only if that was changed
+	}
+	ok.AffectedRows = 1
+	if len(info) == 0 {
+		return
+	}
+	digits := func(c rune) bool { return '0' <= c && c <= '9' }
+	first := info[max(bytes.IndexFunc(info, digits), 0):]
+	if i := bytes.IndexFunc(first, func(c rune) bool { return !digits(c) }); i >= 0 {
+		first = first[:i]
+	}
+	n, err := strconv.ParseUint(string(first), 10, 64)
+	if err != nil {
+		n = 0
+	}
+	ok.AffectedRows = n
 }
 
 // plainFaults are the errors whose text holds nothing but parts of the

@@ -337,9 +337,14 @@ func (ss *session) rejudge(st *stmt) *Refusal {
 
 // perform passes a statement, and takes note of what it changes.
 func (ss *session) perform(cmd wire.Command, p []byte, v verdict, st *stmt) error {
+	if v.Counted && ss.compared {
+		return ss.refuse(refuseCounted, v.Class)
+	}
 	switch v.Class {
 	case lineage.ClassSet, lineage.ClassUse:
 		ss.synced = false
+	case lineage.ClassSelect, lineage.ClassInsert, lineage.ClassUpdate, lineage.ClassDelete:
+		defer func() { ss.compared = v.Compares || ss.compared && ss.answer.failed }()
 	case lineage.ClassDefine:
 		ss.backend.changed()
 		defer ss.backend.changed()

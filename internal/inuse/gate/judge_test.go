@@ -207,7 +207,12 @@ func TestVanished(t *testing.T) {
 			} else {
 				table.TableName = hrTable(n)
 			}
-			if n, alike := strings.CutPrefix(table.Table, "alike:"); alike || n == "employee" {
+			if n, columns, ok := strings.Cut(table.Table, "="); ok {
+				table.TableName, table.Columns = hrTable(n), nil
+				for c := range strings.SplitSeq(columns, ",") {
+					table.Columns = append(table.Columns, schema.TableColumn{Name: c})
+				}
+			} else if n, alike := strings.CutPrefix(table.Table, "alike:"); alike || n == "employee" {
 				table.TableName, table.Columns = hrTable(n), []schema.TableColumn{{Name: "ssn"}, {Name: "salary"}}
 			}
 			cat.Add(table)
@@ -238,6 +243,19 @@ func TestVanished(t *testing.T) {
 		{2, "log more employee alike:old", "old", ""},
 		{2, "log more employee", "", ""},
 		{3, "log more employee alike:old", "", ""},
+		// Columns that change names.
+		{4, "employee=id,name,ssn,salary", "", ""},
+		{4, "employee=id,name,ssn,salary,more", "", ""},
+		{4, "employee=id,name,tax,salary,more", "employee", "pay"},
+		{4, "employee=id,name,ssn,salary,more", "", ""},
+		{4, "employee=id,ssn,name,salary,more", "employee", "pay"},
+		{4, "employee=id,name,salary", "", ""}, // one was dropped
+		// Tables that change names with others, and copies with columns of their own.
+		{5, "employee=id,name,ssn,salary log=id,text", "", ""},
+		{5, "employee=id,text log=id,name,ssn,salary", "employee log", "pay"},
+		{6, "employee=id,name,ssn,salary log=id,text", "", ""},
+		{6, "employee=id,name,ssn,salary log=id,text _employee_new=id,name,ssn,salary,more other=id,name,note", "_employee_new", "pay"},
+		{6, "employee=id,name,ssn,salary,more log=id,text _employee_old=id,name,tax,salary other=id,name", "_employee_old", "pay"},
 	} {
 		lost, gone := look(step.rules, strings.Fields(step.tables)...)
 		if strings.Join(lost, " ") != step.lost || strings.Join(gone, " ") != step.gone {

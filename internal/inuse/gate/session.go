@@ -49,6 +49,7 @@ type session struct {
 	temporary temporaries
 	free      bool  // statements have run that nobody judged
 	defining  bool  // one was prepared that may change definitions
+	compared  bool  // ROW_COUNT() may tell of protected values
 	asked     int64 // Backend.asked when the statement at hand was judged
 
 	busy   atomic.Bool // a command is being answered

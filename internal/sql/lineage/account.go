@@ -23,7 +23,8 @@ type Account struct {
 	rules   Rules
 	// labels holds those of tables that have any, one for each column.
 	labels   map[*schema.Table][]Labels
-	routines map[string]bool // stored functions, by name alone
+	routines map[string]bool        // stored functions, by name alone
+	lost     map[*schema.Table]bool // views that are protected whole
 	// risky holds the tables whose triggers may copy protected values.
 	risky map[*schema.Table]bool
 
@@ -40,7 +41,7 @@ type relation struct {
 
 // New makes an Account.
 func New(catalog *schema.Catalog, rules Rules) *Account {
-	x := &Account{catalog: catalog, rules: rules, labels: map[*schema.Table][]Labels{}, routines: map[string]bool{}, risky: map[*schema.Table]bool{}}
+	x := &Account{catalog: catalog, rules: rules, labels: map[*schema.Table][]Labels{}, routines: map[string]bool{}, lost: map[*schema.Table]bool{}, risky: map[*schema.Table]bool{}}
 	if len(x.rules.List) == 0 {
 		x.rules.List = []Rule{{Name: "(derived)"}}
 	}
@@ -61,7 +62,11 @@ func New(catalog *schema.Catalog, rules Rules) *Account {
 		}
 	}
 	for _, n := range rules.Lost {
-		if t := catalog.Table(n); t != nil {
+		switch t := catalog.Table(n); {
+		case t == nil:
+		case t.Kind == schema.View:
+			x.lost[t] = true
+		default:
 			x.all(t)
 		}
 	}
@@ -316,6 +321,12 @@ func (x *Account) view(t *schema.Table, outer *viewing) *relation {
 		}
 		out[i].labels = out[i].labels.Union(x.named(t, i))
 		out[i].node = a.join("view "+t.String(), nil, out[i].node)
+	}
+	if x.lost[t] {
+		for i := range out {
+			out[i].labels = out[i].labels.Union(Labels{Derived})
+		}
+		a.touched = a.touched.Union(Labels{Derived})
 	}
 	if unknown {
 		return &relation{out, Labels{Derived}, Labels{Derived}}

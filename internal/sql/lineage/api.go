@@ -98,8 +98,8 @@ type Rules struct {
 	// Column returns the labels of a column, which are in List; nil if the
 	// account may see it.
 	Column func(schema.Column) Labels
-	// Lost lists the tables of rules whose columns are not there: all of them
-	// is protected until somebody says where the column went.
+	// Lost lists the tables and views of rules whose columns are not there: all
+	// of them is protected until somebody says where the column went.
 	Lost []schema.TableName
 }
 
@@ -152,10 +152,14 @@ type Verdict struct {
 	// to be hidden.
 	Touched bool
 	// Compares: the statement writes to a protected column what may be there
-	// already. How many rows were changed, and not only matched, tells whether:
-	// the gate is to connect to servers with CLIENT_FOUND_ROWS, to drop the
-	// texts of such answers, and with ON DUPLICATE KEY UPDATE also the counts.
+	// already. How many rows were changed, and not only matched, tells whether,
+	// if the rules mind that: the counts of its answer are to be hidden.
 	Compares bool
+	// Counted: it asks for the ROW_COUNT of the statement before, which is to be
+	// refused if that one Compares.
+	Counted bool
+	// Effects: it assigns variables, or calls functions such as LAST_INSERT_ID(n).
+	Effects bool
 	// Guesses counts the constants compared with protected columns.
 	Guesses int
 	// Writes are the tables written to, or made by ClassDefine.

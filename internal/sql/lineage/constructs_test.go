@@ -67,6 +67,8 @@ var constructs = []struct {
 	{"equality with a few", "SELECT name FROM employee WHERE ssn IN ('a', 'b')", "- - predicate"},
 	{"equality under OR", "SELECT name FROM employee WHERE ssn = 'a' OR id = 1", "- predicate predicate"},
 	{"text column with a number", "SELECT name FROM employee WHERE ssn = 1", "- predicate-type predicate-type"},
+	{"text column with a computed number", "SELECT name FROM employee WHERE ssn IN (720 + 1, UPPER('a'))", "- predicate-type predicate-type"},
+	{"named index or partition", "SELECT id FROM employee FORCE INDEX (uq_ssn)", "- narrowed narrowed"},
 	{"IS NULL", "SELECT name FROM employee WHERE ssn IS NOT NULL", "- - predicate"},
 	{"range", "SELECT name FROM employee WHERE salary > 1", "- predicate predicate"},
 	{"LIKE", "SELECT name FROM employee WHERE ssn LIKE '7%'", "- predicate predicate"},
@@ -256,21 +258,54 @@ func TestSpread(t *testing.T) {
 		Foreign: []schema.ForeignKey{{Columns: []string{"c"}, Ref: name("kid"), RefColumns: []string{"code"}}}})
 	cat.Add(&schema.Table{TableName: name("far"), Engine: "FEDERATED", Columns: []schema.TableColumn{{Name: "a"}}})
 	cat.Add(&schema.Table{TableName: name("lost"), Engine: "InnoDB", Columns: []schema.TableColumn{{Name: "a"}}})
+	cat.Add(&schema.Table{TableName: name("lostview"), Kind: schema.View, Definition: "select 1 AS `a`", Columns: []schema.TableColumn{{Name: "a"}}})
+	cat.Add(&schema.Table{TableName: name("stamped"), Engine: "InnoDB", Columns: []schema.TableColumn{{Name: "id"}, {Name: "code", Type: "varchar(9)"}, {Name: "n", Type: "decimal(9,2)"}, {Name: "at", Stamped: true}}})
 	cat.Add(&schema.Table{TableName: name("dark"), Kind: schema.View, Columns: []schema.TableColumn{{Name: "a"}}})
 	cat.Add(&schema.Table{TableName: name("loop"), Kind: schema.View, Definition: "select `a` AS `a` from `d`.`loop`", Columns: []schema.TableColumn{{Name: "a"}}})
-	rules := Rules{List: []Rule{{Name: "(derived)"}, {Name: "main"}}, Lost: []schema.TableName{name("lost")}, Column: func(c schema.Column) Labels {
-		if strings.EqualFold(c.Table, "p") && c.Column == "code" {
+	rules := Rules{List: []Rule{{Name: "(derived)"}, {Name: "main"}}, Lost: []schema.TableName{name("lost"), name("lostview")}, Column: func(c schema.Column) Labels {
+		if strings.EqualFold(c.Table, "p") && c.Column == "code" || c.Table == "stamped" && (c.Column == "code" || c.Column == "n") {
 			return Labels{1}
 		}
 		return nil
 	}}
 	x := New(cat, rules)
 	for sql, want := range map[string]string{
-		"SELECT * FROM P": "***-*-", "SELECT * FROM Kid": "-*", "SELECT * FROM kidskid": "*", "SELECT * FROM far": "*", "SELECT * FROM lost": "*", "SELECT * FROM dark": "*", "SELECT * FROM `loop`": "*",
+		"SELECT * FROM P": "***-*-", "SELECT * FROM Kid": "-*", "SELECT * FROM kidskid": "*", "SELECT * FROM far": "*", "SELECT * FROM lost": "*", "SELECT a FROM lostview": "*",
+		// Whether a row was changed shows in stamped.at.
+		"UPDATE stamped SET code = CONCAT('a', ?)": "", "UPDATE stamped SET n = n + 1": "", "UPDATE stamped SET n = n * 1.00001": "write-stamp", "UPDATE stamped SET n = n * 1.00001, at = NOW()": "",
+		"INSERT INTO stamped (id) VALUES (1) ON DUPLICATE KEY UPDATE n = GREATEST(n, 9)": "write-stamp", "UPDATE stamped s JOIN p SET s.id = 1": "",
+		"SELECT * FROM dark": "*", "SELECT * FROM `loop`": "*",
 		"INSERT INTO kid (id, code) SELECT 1, code FROM p": "", "INSERT INTO kid (id, code) SELECT code, 1 FROM p": "write-copy", "INSERT INTO far SELECT code FROM p": "write-copy",
 	} {
 		if got := short(x.judge(sql, Session{Database: "D"})); got != want {
 			t.Errorf("%s: %q, want %q", sql, got, want)
+		}
+	}
+}
+
+// TestComparingWrites: what a write, or a set operation, compares with protected
+// values.
+func TestComparingWrites(t *testing.T) {
+	w := newWorld()
+	w.run(t, schemaFile(t, "schema_hr.sql"))
+	for _, inference := range []Inference{Guarded, Documented} {
+		x := New(w.Catalog, testRules(inference))
+		for sql, want := range map[string]Verdict{
+			"UPDATE employee SET ssn = 'x'":                                             {Compares: true},
+			"UPDATE employee e JOIN dept d ON d.id = e.id SET d.name = 'x', budget = 1": {Compares: true},
+			"UPDATE employee SET name = 'x'":                                            {},
+			"INSERT INTO dept VALUES (1, 'x', 2)":                                       {},
+			"INSERT INTO dept VALUES (1, 'x', 2) ON DUPLICATE KEY UPDATE budget = 2":    {Compares: true},
+			"INSERT INTO dept VALUES (1, 'x', 2) ON DUPLICATE KEY UPDATE name = 'y'":    {},
+			"REPLACE INTO dept (id, name) VALUES (1, 'x')":                              {Compares: true},
+			"REPLACE INTO log (id, msg) VALUES (1, 'x')":                                {},
+			"SELECT ROW_COUNT(), 1":                                                     {Counted: true},
+			"SELECT ssn FROM employee UNION SELECT 'x' UNION SELECT 'y'":                {Guesses: 2},
+		} {
+			v := x.judge(sql, Session{Database: "hr"})
+			if v.Refusal != nil || v.Compares != (want.Compares && inference == Guarded) || v.Counted != want.Counted || v.Guesses != want.Guesses {
+				t.Errorf("%v %s: compares %t, counted %t, %d guesses, %v", inference, sql, v.Compares, v.Counted, v.Guesses, v.Refusal)
+			}
 		}
 	}
 }

@@ -77,6 +77,11 @@ func (a *analysis) table(n *sqlast.TableName, sc *scope) *rel {
 	if len(s.columns) == 0 {
 		a.refuse(refuseTable)
 	}
+	for i := range s.columns {
+		if n.Narrowed && len(a.minded(s.columns[i].labels)) > 0 {
+			a.refuse(refuseNarrow)
+		}
+	}
 	return newRel(s)
 }
 

@@ -62,6 +62,12 @@ var random = words(`rand random_bytes uuid uuid_short sys_guid sysdate`)
 // typeOnly are functions of their argument's type alone.
 var typeOnly = words(`charset collation coercibility`)
 
+// textFunctions are pure functions whose value is always a text.
+var textFunctions = words(`
+aes_decrypt aes_encrypt char char_func compress concat concat_ws convert current_user database from_base64 hex insert_func lcase left lower lpad ltrim md5
+mid password quote repeat replace reverse right rpad rtrim schema session_user sha sha1 sha2 soundex space substr substring substring_index
+system_user to_base64 trim ucase uncompress unhex upper user uuid_to_bin`)
+
 // readableVariables lists the system variables restricted accounts may read:
 // what drivers ask for at the start. The others can hold values of statements.
 var readableVariables = words(`
@@ -101,9 +107,16 @@ func (a *analysis) function(c *sqlast.Call) {
 		a.refuse(refuseRoutine)
 		return
 	}
+	if c.Name == "row_count" {
+		a.counted = true
+	}
 	switch functions[c.Name] {
 	case fnUnknown:
 		a.refuse(refuseFunction)
+	case fnState:
+		if a.view != nil { // what it tells is not seen from outside
+			a.refuse(refuseFunction)
+		}
 	case fnEffect:
 		if c.Name != "last_insert_id" || len(c.Args) > 0 {
 			a.effects++

@@ -37,6 +37,7 @@ type state struct {
 	implied Labels // in a view: what of preds the rules mind
 	effects int    // assignments and functions that change something
 	guesses int
+	counted bool    // ROW_COUNT is asked for
 	uses    []*Node // for explanations: what protected columns serve for
 }
 
@@ -205,7 +206,8 @@ func (a *analysis) finish(v *Verdict) {
 		v.Refusal = a.refusal
 	}
 	v.Touched = len(a.touched) > 0
-	v.Guesses = a.guesses
+	v.Guesses, v.Counted = a.guesses, a.counted
+	v.Effects = a.effects > 0
 	if v.Refusal != nil {
 		v.Outputs = nil
 	}

@@ -238,7 +238,7 @@ func (a *analysis) typed(f found, with []sqlast.Expr) bool {
 		return true
 	}
 	for _, e := range with {
-		if numeric(e) {
+		if constant(e) && !isText(e) {
 			a.refuse(refuseType)
 			return false
 		}
@@ -246,13 +246,17 @@ func (a *analysis) typed(f found, with []sqlast.Expr) bool {
 	return true
 }
 
-// numeric reports whether a constant is a number for certain.
-func numeric(e sqlast.Expr) bool {
+// isText reports whether a constant is for certain no number or time, with which
+// the server compares what a text begins with. A parameter counts as a text.
+func isText(e sqlast.Expr) bool {
 	switch e := e.(type) {
 	case *sqlast.Constant:
-		return e.Kind == sqlast.Number
+		return e.Kind != sqlast.Number
 	case *sqlast.Call:
-		return e.Operator && e.Name == "sign"
+		if e.Operator {
+			return e.Text || e.Name == "collate" && isText(e.Args[0])
+		}
+		return textFunctions[e.Name]
 	}
 	return false
 }

@@ -215,11 +215,15 @@ func (a *analysis) compareBranches(q *sqlast.SetOp, branches [][]column) {
 	}
 	for j := range branches[0] {
 		var all Labels
-		mixed := false
+		mixed, constants := false, 0
 		for i, cols := range branches {
 			all = all.Union(cols[j].labels)
 			if cols[j].base == nil || len(cols[j].labels) == 0 {
-				mixed = mixed || !constantColumn(q.Branches[i].Query, j)
+				if constantColumn(q.Branches[i].Query, j) {
+					constants++
+				} else {
+					mixed = true
+				}
 			}
 		}
 		switch {
@@ -229,6 +233,7 @@ func (a *analysis) compareBranches(q *sqlast.SetOp, branches [][]column) {
 		case mixed:
 			a.use(useGroup, all)
 		default:
+			a.guess(constants)
 			a.use(useDistinct, all)
 		}
 	}

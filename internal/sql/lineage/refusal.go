@@ -20,6 +20,8 @@ var (
 	refuseNull       = refuse("null", "whether a value in the result is NULL would depend on protected values")
 	refuseSink       = refuse("write-copy", "a protected value would be written where it is not protected")
 	refuseInto       = refuse("select-into", "a protected value must not go into a variable")
+	refuseStamp      = refuse("write-stamp", "whether a row was changed would show in a column that the server then sets")
+	refuseNarrow     = refuse("narrowed", "indexes and partitions must not be named of tables with protected columns")
 	refuseView       = refuse("write-view", "writing through views is not allowed for accounts that get ciphertext")
 	refuseTrigger    = refuse("trigger", "the table has triggers, which could copy protected values")
 	refuseForm       = refuse("statement-form", "this form of the statement is not understood")

@@ -102,7 +102,11 @@ func (a *analysis) insert(s *sqlast.Insert, v *Verdict) {
 		}
 		also = a.selected(s)
 	}
-	v.Compares = compares(a.assign(s.OnDuplicate, &scope{rel: cross(r, also)}, r.sources))
+	v.Compares = a.changes(s.OnDuplicate, a.assign(s.OnDuplicate, &scope{rel: cross(r, also)}, r.sources), r.sources)
+	for i := range r.sources[0].columns {
+		// A row that is replaced by one like it does not count.
+		v.Compares = v.Compares || s.Replace && len(a.minded(r.sources[0].columns[i].labels)) > 0
+	}
 	if s.Returning != nil {
 		a.outputs(a.list(s.Returning, sc), v)
 	}
@@ -180,7 +184,7 @@ func (a *analysis) update(s *sqlast.Update, v *Verdict) {
 		return
 	}
 	to := a.assign(s.Set, sc, sc.rel.sources)
-	v.Compares = compares(to)
+	v.Compares = a.changes(s.Set, to, sc.rel.sources)
 	for _, c := range to {
 		for _, src := range sc.rel.sources {
 			if !src.has(c) {
@@ -196,13 +200,53 @@ func (a *analysis) update(s *sqlast.Update, v *Verdict) {
 	a.rest(s.Where, s.Order, s.Limit, sc)
 }
 
-func compares(to []*column) bool {
-	for _, c := range to {
-		if len(c.labels) > 0 {
+// changes judges what assignments to columns tell by whether a row was changed,
+// and reports whether the rules mind that.
+func (a *analysis) changes(list []sqlast.Assignment, to []*column, sources []*source) (minded bool) {
+	for i, c := range to {
+		if len(a.minded(c.labels)) == 0 {
+			continue
+		}
+		minded = true
+		for _, s := range sources {
+			switch {
+			case !s.has(c) || !s.stamped(to):
+			case constant(list[i].Expr):
+				a.guess(1)
+				a.use(useEqual, c.labels)
+			case a.moves(list[i].Expr, c):
+			default:
+				a.refuse(refuseStamp)
+			}
+		}
+	}
+	return minded
+}
+
+// stamped reports whether the server sets a column of s when a row is changed:
+// one that to does not have.
+func (s *source) stamped(to []*column) bool {
+	if s.table == nil {
+		return false
+	}
+	for i, c := range s.table.Columns {
+		if c.Stamped && i < len(s.columns) && !slices.Contains(to, &s.columns[i]) {
 			return true
 		}
 	}
 	return false
+}
+
+// moves reports whether an expression is a column with an exact number added: it
+// changes all values, or none.
+func (a *analysis) moves(e sqlast.Expr, c *column) bool {
+	call, ok := e.(*sqlast.Call)
+	if !ok || !call.Operator || len(call.Args) != 2 || call.Name != "plus" && call.Name != "minus" || !constant(call.Args[1]) || c.base == nil {
+		return false
+	}
+	kind := strings.ToLower(c.base.kind)
+	col, ok := call.Args[0].(*sqlast.Column)
+	return ok && sameColumn(col.Name, c.name) == yes && (strings.Contains(kind, "int") || strings.HasPrefix(kind, "decimal"))
 }
 
 // has reports whether c is one of s's columns.

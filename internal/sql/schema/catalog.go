@@ -90,6 +90,7 @@ type TableColumn struct {
 	Type      string // such as "varchar(40)"; "" if it is not known
 	Nullable  bool
 	Invisible bool   // not in *
+	Stamped   bool   // the server sets it whenever a row is changed (ON UPDATE)
 	Generated string // expression of a generated column, "" for others
 	Default   string // expression or literal, "" for none
 }

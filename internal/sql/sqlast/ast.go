@@ -105,6 +105,9 @@ type TableRef interface{ ref() }
 type TableName struct {
 	Database, Table string // Database "" for the current one
 	Alias           string // "" for none
+	// Narrowed: indexes or partitions are named, which decide what rows come, or
+	// in which order.
+	Narrowed bool
 }
 
 // A Derived is a query in FROM.
@@ -183,6 +186,7 @@ type Call struct {
 	Args      []Expr
 	Operator  bool
 	Aggregate bool // of many rows
+	Text      bool // a cast to a text
 	Distinct  bool
 	Star      bool // COUNT(*)
 	Order     []Expr

@@ -332,7 +332,7 @@ func (c *converter) tableName(n *ast.TableName, alias string) *TableName {
 		c.fail("table")
 		return &TableName{}
 	}
-	return &TableName{n.Schema.O, n.Name.O, alias}
+	return &TableName{n.Schema.O, n.Name.O, alias, len(n.IndexHints) > 0 || len(n.PartitionNames) > 0}
 }
 
 func (c *converter) tableNames(list []*ast.TableName) (out []*TableName) {

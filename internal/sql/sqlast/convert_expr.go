@@ -63,7 +63,9 @@ func expr(c *converter, n ast.ExprNode) Expr {
 		return &Call{Schema: n.Schema.O, Name: strings.ToLower(n.FnName.O), Args: exprs(c, n.Args)}
 	case *ast.FuncCastExpr:
 		if n.Tp != nil && safeCasts[n.Tp.GetType()] {
-			return operator(c, "cast", n.Expr)
+			t := n.Tp.GetType()
+			text := t == mysql.TypeVarString || t == mysql.TypeVarchar || t == mysql.TypeString
+			return &Call{Name: "cast", Operator: true, Text: text, Args: []Expr{expr(c, n.Expr)}}
 		}
 		return operator(c, "parse", n.Expr)
 	case *ast.AggregateFuncExpr:
