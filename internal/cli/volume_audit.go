@@ -58,7 +58,7 @@ func (o *auditOptions) runWrite(ctx context.Context, env *Env, lower string) err
 		return fmt.Errorf("write manifest: %w", err)
 	}
 	defer out.Close()
-	v, err := openVolume(ctx, env, lower, o.key, "writing manifest "+o.write)
+	v, err := openStill(ctx, env, lower, o.key, "writing manifest "+o.write)
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (o *auditOptions) runVerify(ctx context.Context, env *Env, lower string) er
 		return fmt.Errorf("verify manifest: %w", err)
 	}
 	defer manifest.Close()
-	v, err := openVolume(ctx, env, lower, o.key, "verifying manifest "+o.verify)
+	v, err := openStill(ctx, env, lower, o.key, "verifying manifest "+o.verify)
 	if err != nil {
 		return err
 	}

@@ -136,6 +136,11 @@ func serveRequest(ctx context.Context, c net.Conn, handle controlHandler) {
 // errNoMount is a volume that no mount answers for.
 var errNoMount = errors.New("volume is not mounted by this program here")
 
+// wentAway is the error of what a mount did when it ended.
+func wentAway(op string, err error) error {
+	return &Error{Code: ExitInterrupted, Op: op, Err: fmt.Errorf("the mount went away: %w", err), Hint: "run the same command again"}
+}
+
 // askMount sends r to the mount of the volume lower, calls progress for what it
 // says meanwhile, and decodes the result. The error matches errNoMount if there
 // is none.
@@ -158,7 +163,10 @@ func askMount(ctx context.Context, lower string, r controlRequest, result any, p
 	for {
 		var m controlMessage
 		if err := in.Decode(&m); err != nil {
-			return errors.Join(ctx.Err(), fmt.Errorf("ask mount: it went away: %w", err))
+			if ctx.Err() != nil {
+				return fmt.Errorf("ask mount: %w", ctx.Err())
+			}
+			return wentAway("ask mount", err)
 		}
 		switch {
 		case m.Error != nil:

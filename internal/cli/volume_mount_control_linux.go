@@ -8,6 +8,8 @@ import (
 	"os"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/veildb/veildb/internal/atrest/fusefs"
 	"github.com/veildb/veildb/internal/atrest/rekey"
 )
@@ -49,7 +51,11 @@ func (o *mountOptions) startControl(ctx context.Context, src *source, server *fu
 		})
 	}()
 	var err error
-	if c.listen, err = serveControl(ctx, src.dir.Private("."), c.handle); err != nil {
+	c.listen, err = serveControl(ctx, src.dir.Private("."), c.handle)
+	if o.readOnly && errors.Is(err, unix.EROFS) {
+		err = nil // nobody can ask
+	}
+	if err != nil {
 		c.Close()
 		return nil, err
 	}
@@ -111,5 +117,8 @@ func (c *mountControl) rekey(ctx context.Context, rate int64, progress func(any,
 			return err
 		},
 	})
+	if errors.Is(err, unix.ENOTCONN) || errors.Is(err, context.Canceled) {
+		err = wentAway("rekey volume", err)
+	}
 	return sum, err
 }

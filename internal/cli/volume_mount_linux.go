@@ -19,7 +19,6 @@ import (
 	"github.com/veildb/veildb/internal/atrest/fusefs"
 	"github.com/veildb/veildb/internal/atrest/fusefs/fuse"
 	"github.com/veildb/veildb/internal/atrest/volume"
-	"github.com/veildb/veildb/internal/disk"
 	"github.com/veildb/veildb/internal/keys/keyring"
 )
 
@@ -152,7 +151,7 @@ func (o *mountOptions) open(ctx context.Context, env *Env) (*source, error) {
 		var err error
 		ring, err = openKeyring(ctx, env, o.key)
 		return ring, err
-	}, volume.DirOptions{Purpose: "mounted on " + o.mountpoint})
+	}, volume.DirOptions{Purpose: "mounted on " + o.mountpoint, ReadOnly: o.readOnly})
 	if err != nil {
 		if ring != nil {
 			ring.Close()
@@ -299,7 +298,9 @@ func (o *mountOptions) openLog(env *Env, src *source) (io.WriteCloser, error) {
 	case "":
 		return nopCloser{env.Stderr}, nil
 	case src.log:
-		f, err = volume.OpenOwn(path, flags)
+		if f, err = volume.OpenOwn(path, flags); errors.Is(err, unix.EROFS) {
+			return nopCloser{env.Stderr}, nil
+		}
 	default:
 		f, err = os.OpenFile(path, flags, 0o600)
 	}
@@ -364,17 +365,12 @@ func runUmount(ctx context.Context, env *Env, path string) error {
 
 // waitFree waits until nobody holds the volume at lower.
 func waitFree(ctx context.Context, lower string) error {
-	lock := filepath.Join(lower, ".veildb", "lock")
-	if _, err := os.Lstat(lock); err != nil {
+	if _, err := os.Lstat(filepath.Join(lower, ".veildb", "lock")); err != nil {
 		return nil // no volume: a mount without a cipher
 	}
 	const most = 30 * time.Second
 	for end := time.Now().Add(most); time.Now().Before(end); {
-		l, err := disk.Lock(lock)
-		if !errors.Is(err, disk.ErrBusy) {
-			if err == nil {
-				err = l.Close()
-			}
+		if held, err := volume.IsHeld(lower); !held {
 			return err
 		}
 		select {

@@ -26,9 +26,18 @@ func (v *openedVolume) Close() error {
 
 // openVolume opens the volume lower for this process alone.
 func openVolume(ctx context.Context, env *Env, lower, key, purpose string) (*openedVolume, error) {
+	return openVolumeWith(ctx, env, lower, key, volume.DirOptions{Purpose: purpose})
+}
+
+// openStill is openVolume for who does not change it.
+func openStill(ctx context.Context, env *Env, lower, key, purpose string) (*openedVolume, error) {
+	return openVolumeWith(ctx, env, lower, key, volume.DirOptions{Purpose: purpose, ReadOnly: true})
+}
+
+func openVolumeWith(ctx context.Context, env *Env, lower, key string, opts volume.DirOptions) (*openedVolume, error) {
 	v := new(openedVolume)
 	var err error
-	v.Dir, err = volume.OpenDir(lower, v.keys(ctx, env, key), volume.DirOptions{Purpose: purpose})
+	v.Dir, err = volume.OpenDir(lower, v.keys(ctx, env, key), opts)
 	if err != nil {
 		if v.ring != nil {
 			v.ring.Close()

@@ -230,7 +230,7 @@ func (j *Job) openDecrypt() (*transfer, error) {
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	d, err := volume.OpenDir(j.Source, j.Keys, volume.DirOptions{Purpose: "decrypting to " + j.Target})
+	d, err := volume.OpenDir(j.Source, j.Keys, volume.DirOptions{ReadOnly: true, Purpose: "decrypting to " + j.Target})
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -47,10 +48,11 @@ const (
 // A Dir is an open volume directory. Its methods are safe for concurrent use,
 // except Close, which must come last.
 type Dir struct {
-	path string
-	keys KeySource
-	root *os.File
-	lock *disk.FileLock // nil for a view
+	path  string
+	keys  KeySource
+	root  *os.File
+	lock  io.Closer // nil for a view
+	still bool      // on a file system that cannot be changed
 
 	mu     sync.Mutex // guards config, and changes of its file
 	config Config
@@ -157,6 +159,9 @@ func sealConfig(c *Config, keys KeySource) ([]byte, error) {
 type DirOptions struct {
 	// Converting opens a volume in StateConverting instead, to go on with it.
 	Converting bool
+	// ReadOnly says that the volume will not be changed, so that it may lie on
+	// a file system that cannot be, such as a snapshot.
+	ReadOnly bool
 	// Purpose is what others are told who find the volume in use, such as
 	// "mounted on /srv/db". One line.
 	Purpose string `json:"purpose"`
@@ -181,6 +186,10 @@ func OpenDir(path string, openKeys func() (KeySource, error), opts DirOptions) (
 		}
 	}()
 	d.lock, err = lock(d.Private(lockName))
+	if opts.ReadOnly && errors.Is(err, unix.EROFS) {
+		d.lock, err = lockStill(d.Private(lockName))
+		d.still = true
+	}
 	if errors.Is(err, disk.ErrBusy) {
 		return nil, fmt.Errorf("%w%s", ErrBusy, describeHolder(path))
 	}
@@ -188,8 +197,10 @@ func OpenDir(path string, openKeys func() (KeySource, error), opts DirOptions) (
 		return nil, err
 	}
 	// Who finds the lock taken reads this; nothing depends on it.
-	if err := noteHolder(d.Private(lockName), fmt.Sprintf("%d\n%s\n", os.Getpid(), opts.Purpose)); err != nil {
-		return nil, err
+	if !d.still {
+		if err := noteHolder(d.Private(lockName), fmt.Sprintf("%d\n%s\n", os.Getpid(), opts.Purpose)); err != nil {
+			return nil, err
+		}
 	}
 	if d.keys, err = openKeys(); err != nil {
 		return nil, err
@@ -202,6 +213,11 @@ func OpenDir(path string, openKeys func() (KeySource, error), opts DirOptions) (
 		return nil, ErrConverting
 	case !converting && opts.Converting:
 		return nil, ErrReady
+	}
+	if d.still {
+		// What an interrupted change left stays, and does no harm to who reads:
+		// each name is the old file or the new one, and both are whole.
+		return d, nil
 	}
 	if err := errors.Join(d.recoverReplace(), d.tidy()); err != nil {
 		return nil, err
@@ -392,7 +408,9 @@ func (d *Dir) Close() error {
 	}
 	if d.lock != nil {
 		// The note goes before the lock: the next holder's must stay.
-		noteHolder(d.Private(lockName), "")
+		if !d.still {
+			noteHolder(d.Private(lockName), "")
+		}
 		err = errors.Join(err, d.lock.Close())
 	}
 	return err

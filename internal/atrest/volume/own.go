@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
 
@@ -50,14 +51,47 @@ func readOwn(path string, most int64) ([]byte, error) {
 }
 
 // lock takes the lock path of a volume.
-func lock(path string) (*disk.FileLock, error) {
+func lock(path string) (io.Closer, error) {
 	switch fi, err := os.Lstat(path); {
 	case err == nil && !fi.Mode().IsRegular():
 		return nil, notRegular(path)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
-	return disk.Lock(path)
+	l, err := disk.Lock(path)
+	if err != nil {
+		return nil, err // not a nil *FileLock in an interface
+	}
+	return l, nil
+}
+
+// lockStill takes the lock path of a volume as lock does, also on a file system
+// that cannot be changed, but does not make it.
+func lockStill(path string) (io.Closer, error) {
+	f, err := OpenOwn(path, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		f.Close()
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			err = disk.ErrBusy
+		}
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+	return f, nil
+}
+
+// IsHeld reports whether a process holds the volume at path.
+func IsHeld(path string) (bool, error) {
+	l, err := lockStill(filepath.Join(path, privateName, lockName))
+	if errors.Is(err, disk.ErrBusy) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return false, l.Close()
 }
 
 // noteHolder makes text the content of the lock path, which the caller holds.
