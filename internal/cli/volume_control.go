@@ -63,6 +63,12 @@ func serveControl(ctx context.Context, dir string, handle controlHandler) (*cont
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		var l net.Listener
 		if l, err = net.Listen("unix", controlPath(d)); err == nil {
+			// The directory keeps others out; a copy of it might not.
+			if err = os.Chmod(controlPath(d), 0o600); err != nil {
+				l.Close()
+			}
+		}
+		if err == nil {
 			ctx, cancel := context.WithCancel(ctx)
 			s := &controlServer{l: l, dir: d, cancel: cancel}
 			s.wg.Go(func() { s.accept(ctx, handle) })

@@ -191,7 +191,7 @@ func (c closers) Close() error {
 // serve mounts and serves until the mount is gone.
 func (o *mountOptions) serve(ctx context.Context, env *Env) (err error) {
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, unix.SIGTERM)
+	signal.Notify(signals, os.Interrupt, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT)
 	defer signal.Stop(signals)
 	src, err := o.open(ctx, env)
 	if err != nil {
@@ -315,6 +315,7 @@ func (o *mountOptions) openLog(env *Env, src *source) (io.WriteCloser, error) {
 // manager, or who reads the output.
 func (o *mountOptions) ready(env *Env, log io.Writer) error {
 	if o.readyFD > 0 {
+		signal.Ignore(unix.SIGHUP) // no terminal of ours is left to hang up
 		return detach(o.readyFD)
 	}
 	if err := notifyManager("READY=1\nSTATUS=mounted on " + o.mountpoint); err != nil {

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"bufio"
 	"errors"
 	"os"
 	"os/exec"
@@ -10,6 +11,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/veildb/veildb/internal/atrest/volume"
 )
 
 // A fakeMount is in use for so many attempts to unmount it.
@@ -113,4 +116,61 @@ func exitCodeOf(err error) int {
 		return exit.ExitCode()
 	}
 	return -1
+}
+
+// TestSignalsToMounts ends real mounts by each signal: none leaves a dead mount
+// behind. A mount in the background does not mind a hangup.
+func TestSignalsToMounts(t *testing.T) {
+	dir, veildb := newMount(t)
+	lower, point := filepath.Join(dir, "lower"), filepath.Join(dir, "mnt")
+	free := func(what string) {
+		t.Helper()
+		waitFor(t, "the volume to be free after "+what, func() bool {
+			held, err := volume.IsHeld(lower)
+			return !held && err == nil
+		})
+		if _, err := os.ReadDir(point); err != nil {
+			t.Errorf("after %s: %v", what, err)
+		}
+	}
+	pid := volume.ReadHolder(lower).PID
+	if err := errors.Join(unix.Kill(pid, unix.SIGHUP), unix.Kill(pid, unix.SIGTERM)); err != nil {
+		t.Fatal(err)
+	}
+	free("a hangup and SIGTERM")
+	fi, err := os.Stat(filepath.Join(lower, ".veildb"))
+	if err != nil || fi.Mode().Perm() != 0o700 {
+		t.Errorf("private directory: %v, %v", fi, err)
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sig := range []unix.Signal{unix.SIGHUP, unix.SIGQUIT, unix.SIGINT, unix.SIGTERM} {
+		cmd := exec.Command(exe, "volume", "mount", lower, point)
+		cmd.Args[0], cmd.Dir, cmd.Env = "veildb", dir, append(os.Environ(), keyEnv+"=ring")
+		out, err := cmd.StdoutPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+			t.Fatalf("%q, %v", line, err)
+		}
+		if fi, err := os.Stat(filepath.Join(lower, ".veildb", controlName)); err != nil || fi.Mode().Perm() != 0o600 {
+			t.Errorf("control: %v, %v", fi, err)
+		}
+		if err := errors.Join(cmd.Process.Signal(sig), cmd.Wait()); err != nil {
+			t.Errorf("%v: %v", sig, err)
+		}
+		free(sig.String())
+	}
+	if err := veildb("volume", "mount", "lower", "mnt", "--background"); err != nil {
+		t.Error(err)
+	}
+	if err := veildb("volume", "umount", "mnt"); err != nil {
+		t.Error(err)
+	}
 }
