@@ -1,6 +1,12 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+)
 
 func newVolumeCommand(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
@@ -17,4 +23,24 @@ func newVolumeCommand(env *Env) *cobra.Command {
 		cmd.AddCommand(c(env))
 	}
 	return cmd
+}
+
+// maxThrottle is the most that --throttle takes, in MB a second.
+const maxThrottle = 1 << 30
+
+// progress shows how far a command is, unless what it says is for programs.
+func (e *Env) progress() *progress {
+	if e.JSON {
+		return newProgress(io.Discard)
+	}
+	return newProgress(e.Stderr)
+}
+
+// note says something that is no error; as JSON, since then all of Stderr is.
+func (e *Env) note(text string) {
+	if e.JSON {
+		json.NewEncoder(e.Stderr).Encode(map[string]string{"note": text})
+	} else {
+		fmt.Fprintf(e.Stderr, "note: %s\n", text)
+	}
 }

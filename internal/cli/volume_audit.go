@@ -63,7 +63,7 @@ func (o *auditOptions) runWrite(ctx context.Context, env *Env, lower string) err
 		return err
 	}
 	defer v.Close()
-	p := newProgress(env.Stderr)
+	p := env.progress()
 	s, err := audit.Write(ctx, v.Dir, &pendingWriter{out, 0}, o.progress(p))
 	p.clear()
 	if err == nil {
@@ -104,7 +104,7 @@ func (o *auditOptions) runVerify(ctx context.Context, env *Env, lower string) er
 		return err
 	}
 	defer v.Close()
-	p := newProgress(env.Stderr)
+	p := env.progress()
 	s, diffs, err := audit.Verify(ctx, v.Dir, manifest, o.progress(p))
 	p.clear()
 	if err != nil {

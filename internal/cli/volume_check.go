@@ -53,7 +53,7 @@ func (o *volumeCheck) run(ctx context.Context, env *Env, lower string) error {
 		return err
 	}
 	defer v.Close()
-	p := newProgress(env.Stderr)
+	p := env.progress()
 	r, err := check.Run(ctx, v.Dir, check.Options{Repair: o.repair, Read: o.read, Zeros: o.zeros, Progress: func(files int) {
 		p.update(0, "check", fmt.Sprintf("%d files", files))
 	}})

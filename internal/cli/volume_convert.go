@@ -62,6 +62,9 @@ func (o *convertOptions) run(ctx context.Context, env *Env) error {
 	if o.in == "" || o.out == "" {
 		return usagef(op, help, "--in and --out are both needed")
 	}
+	if o.throttle > maxThrottle {
+		return usagef(op, help, "--throttle %d is more than %d", o.throttle, maxThrottle)
+	}
 	if o.throttle < 0 || o.workers < 0 {
 		return usagef(op, help, "--throttle and --workers must not be negative")
 	}
@@ -82,7 +85,7 @@ func (o *convertOptions) runDatabase(ctx context.Context, env *Env) error {
 		return err
 	}
 	defer ring.Close()
-	p := newProgress(env.Stderr)
+	p := env.progress()
 	c := sqlvfs.Conversion{Source: o.in, Target: o.out, Progress: func(done, total int64) {
 		label := "write"
 		if done > total/2 {

@@ -20,7 +20,7 @@ func (o *convertOptions) runDirectory(ctx context.Context, env *Env) error {
 	}
 	var ring *keyring.Ring
 	var mu sync.Mutex // guards p, which two goroutines draw with
-	p := newProgress(env.Stderr)
+	p := env.progress()
 	started := time.Now()
 	job := convert.Job{
 		Source: o.in, Target: o.out, Decrypt: o.decrypt,
@@ -44,7 +44,7 @@ func (o *convertOptions) runDirectory(ctx context.Context, env *Env) error {
 			mu.Lock()
 			defer mu.Unlock()
 			p.clear()
-			fmt.Fprintf(env.Stderr, "note: %s: %s\n", path, what)
+			env.note(path + ": " + what)
 		},
 	}
 	s, err := job.Run(ctx)

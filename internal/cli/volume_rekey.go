@@ -47,14 +47,14 @@ gone, too: backups, snapshots, and blocks that the disk has not overwritten.`,
 }
 
 func (o *rekeyOptions) run(ctx context.Context, env *Env, lower string) error {
-	if o.throttle < 0 {
-		return usagef("rekey volume", "see: veildb volume rekey --help", "--throttle must not be negative")
+	if o.throttle < 0 || o.throttle > maxThrottle {
+		return usagef("rekey volume", "see: veildb volume rekey --help", "--throttle %d is not between 0 and %d", o.throttle, maxThrottle)
 	}
 	lower, err := lowerOf(lower)
 	if err != nil {
 		return err
 	}
-	p, started := newProgress(env.Stderr), time.Now()
+	p, started := env.progress(), time.Now()
 	if s, err := o.runMounted(ctx, env, lower, p); !errors.Is(err, errNoMount) {
 		p.clear()
 		if err != nil {
@@ -72,7 +72,7 @@ func (o *rekeyOptions) run(ctx context.Context, env *Env, lower string) error {
 		Progress: func(r rekey.Progress) { showRekey(p, r, time.Since(started)) },
 		Note: func(path, why string) {
 			p.clear()
-			fmt.Fprintf(env.Stderr, "note: %s: %s\n", path, why)
+			env.note(path + ": " + why)
 		},
 	})
 	p.clear()
@@ -93,7 +93,7 @@ func (o *rekeyOptions) runMounted(ctx context.Context, env *Env, lower string, p
 		}
 		if note != "" {
 			p.clear()
-			fmt.Fprintf(env.Stderr, "note: %s\n", note)
+			env.note(note)
 		}
 	})
 	return s, err

@@ -59,7 +59,7 @@ func (o *scanOptions) run(ctx context.Context, env *Env, lower string) error {
 		return err
 	}
 	defer v.Close()
-	p := newProgress(env.Stderr)
+	p := env.progress()
 	r, err := scan.Run(ctx, v.Dir, scan.Options{Canaries: canaries, Workers: o.workers, Progress: func(done, all int64) {
 		p.update(float64(done)/float64(max(all, 1)), "scan", megabytes(all))
 	}})

@@ -101,7 +101,7 @@ func Run(ctx context.Context, d *volume.Dir, o Options) (*Report, error) {
 			return nil, fmt.Errorf("scan volume: %w: canary %d has %d bytes, not %d to %d", ErrCanary, i+1, len(c), minCanary, maxCanary/4)
 		}
 	}
-	s := &scanner{ctx: ctx, root: d.Path(), o: o, canaries: expandCanaries(o.Canaries)}
+	s := &scanner{report: Report{Findings: []Finding{}}, ctx: ctx, root: d.Path(), o: o, canaries: expandCanaries(o.Canaries)}
 	if s.o.MaxFindings == 0 {
 		s.o.MaxFindings = 1000
 	}
