@@ -142,6 +142,7 @@ func (a *answer) packet(kind wire.Kind) error {
 		}
 		a.plan = &plan{}
 		if a.st != nil {
+			a.st.params = int(a.resp.Prepared.Params)
 			a.stmts[a.resp.Prepared.ID] = a.st
 			a.last = a.resp.Prepared.ID
 		}

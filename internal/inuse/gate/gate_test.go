@@ -377,6 +377,39 @@ func TestCountsAreWithheld(t *testing.T) {
 	}
 }
 
+// TestParametersOfTexts: a parameter that is compared with a protected text is no
+// number, also when its type is not sent again.
+func TestParametersOfTexts(t *testing.T) {
+	g := startGate(t, nil)
+	rootOn(t, g)
+	at := dialRaw(t, g.addr, "app", "hr", 0)
+	number := func(n byte) wire.Param {
+		return wire.Param{ParamType: wire.ParamType{Type: wire.TypeLong}, Value: []byte{n, 0, 0, 0}}
+	}
+	var tr transcript
+	if err := at.prepare(&tr, "SELECT id FROM employee WHERE id = ? AND ssn = ?"); err != nil {
+		t.Fatal(err)
+	}
+	id := tr.prep.ID
+	for i, step := range []struct {
+		params []wire.Param
+		again  bool // without types
+		errors int
+	}{
+		{[]wire.Param{number(1), textParam("721-07-4426")}, false, 0},
+		{[]wire.Param{number(2), textParam("721-07-4426")}, true, 0},
+		{[]wire.Param{number(1), number(7)}, false, 1},
+		{[]wire.Param{number(1), number(7)}, true, 1},
+		{[]wire.Param{textParam("1"), textParam("x")}, false, 0},
+	} {
+		tr = transcript{}
+		e := wire.Execute{ID: id, Iterations: 1, NewTypes: !step.again, Params: step.params}
+		if err := at.do(&tr, e.Append(nil, at.Caps)); err != nil || tr.errors != step.errors {
+			t.Errorf("step %d: %v %s", i, err, &tr)
+		}
+	}
+}
+
 // TestErrorsAreWithheld: the server's messages hold values of the row.
 func TestErrorsAreWithheld(t *testing.T) {
 	g := startGate(t, nil)

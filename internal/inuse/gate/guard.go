@@ -309,12 +309,45 @@ func (ss *session) guardStmt(cmd wire.Command, p []byte) error {
 		if ref == nil {
 			ref = ss.spend(st.v.judgement)
 		}
+		if types := st.texts(p, ss.client.Caps); ref == nil && !types {
+			ref = refuseType
+		}
 		if ref != nil {
 			return ss.refuse(ref, st.v.Class)
 		}
 		return ss.perform(cmd, p, st.v, st)
 	}
 	return ss.pass(cmd, p, noResult, nil)
+}
+
+// texts takes note of the types of an execution's parameters, and reports whether
+// those that are compared with protected texts are no numbers or times: with such,
+// the server compares what texts begin with.
+func (st *stmt) texts(p []byte, caps wire.Capabilities) bool {
+	if types := wire.ParamTypes(nil, p, st.params, caps); len(types) > 0 {
+		st.types = types
+	}
+	for _, n := range st.v.TextParams {
+		if n > len(st.types) || len(st.types) == 0 {
+			return false
+		}
+		of := st.types
+		if n > 0 {
+			of = of[n-1 : n]
+		}
+		for _, t := range of {
+			if !textTypes[t] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// textTypes are the types of parameters that are texts, or NULL.
+var textTypes = map[wire.Type]bool{
+	wire.TypeNull: true, wire.TypeVarchar: true, wire.TypeVarString: true, wire.TypeString: true, wire.TypeJSON: true, wire.TypeEnum: true, wire.TypeSet: true,
+	wire.TypeTinyBlob: true, wire.TypeMediumBlob: true, wire.TypeLongBlob: true, wire.TypeBlob: true,
 }
 
 // rejudge judges a prepared statement again if tables or rules have changed.

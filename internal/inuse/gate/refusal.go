@@ -22,6 +22,7 @@ var (
 	refuseCommand   = refuse("command", "this command of the protocol is not allowed for accounts that get ciphertext")
 	refuseStatement = refuse("unknown-statement", "no such prepared statement")
 	refuseGuesses   = refuse("guess-rate", "the account has compared too many constants with protected columns in the last minute")
+	refuseType      = refuse("predicate-type", "a protected text column must not be compared with a number")
 	refuseCounted   = refuse("row-count", "ROW_COUNT() would tell whether protected values were what the statement before wrote")
 	refuseLex       = refuse("unreadable", "the statement cannot be read with certainty")
 )

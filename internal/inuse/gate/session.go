@@ -67,6 +67,8 @@ type stmt struct {
 	tables  uint64  // temporaries.id then
 	plan    *plan   // of rows that wait for COM_STMT_FETCH
 	control *control
+	params  int         // how many
+	types   []wire.Type // of them, when last given
 }
 
 // session serves one client until it leaves.

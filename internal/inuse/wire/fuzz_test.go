@@ -129,6 +129,17 @@ func FuzzExecute(f *testing.F) {
 			if len(e.Params) > maxParams {
 				t.Fatal("too many parameters")
 			}
+			if err == nil && e.NewTypes && !caps.Has(QueryAttributes) {
+				given := ParamTypes(nil, p, n, caps)
+				if len(given) != len(e.Params) {
+					t.Fatalf("%d types of %d parameters", len(given), len(e.Params))
+				}
+				for i, typ := range given {
+					if typ != e.Params[i].Type {
+						t.Fatalf("parameter %d is a %d and a %d", i, typ, e.Params[i].Type)
+					}
+				}
+			}
 			return e.Append(nil, caps), err
 		})
 	})

@@ -55,6 +55,27 @@ func StmtID(p []byte) (uint32, error) {
 	return id, d.endLax("statement command")
 }
 
+// ParamTypes appends to types those that a COM_STMT_EXECUTE of a statement with n
+// parameters gives them; none if it has none, or is malformed.
+func ParamTypes(types []Type, p []byte, n int, caps Capabilities) []Type {
+	d := decoder{b: p}
+	d.take(10)
+	if n <= 0 || n > maxParams || caps.Has(QueryAttributes) {
+		return types
+	}
+	d.take(uint64(n+7) / 8)
+	if d.u8() != 1 {
+		return types
+	}
+	for range n {
+		types = append(types, Type(d.u16()))
+	}
+	if d.bad {
+		return types[:0]
+	}
+	return types
+}
+
 // Decode decodes a COM_STMT_EXECUTE of a statement with n parameters, reusing
 // e.Params. types are those of its last execution, used if the packet has none;
 // long says which parameters COM_STMT_SEND_LONG_DATA has sent since, nil

@@ -158,6 +158,9 @@ type Verdict struct {
 	// Counted: it asks for the ROW_COUNT of the statement before, which is to be
 	// refused if that one Compares.
 	Counted bool
+	// TextParams lists the parameters, counted from 1, that are compared with
+	// protected texts: they must not be numbers or times. 0 stands for all.
+	TextParams []int
 	// Effects: it assigns variables, or calls functions such as LAST_INSERT_ID(n).
 	Effects bool
 	// Guesses counts the constants compared with protected columns.

@@ -95,6 +95,8 @@ var constructs = []struct {
 	{"table with a trigger that copies", "UPDATE watched SET a = 1", "trigger"},
 	{"Sessions", "", ""},
 	{"SET to a constant", "SET @a = 1, autocommit = 0", ""},
+	{"SET of sql_mode to a list", "SET sql_mode = (SELECT CONCAT(@@SESSION.sql_mode, ',ANSI_QUOTES')), autocommit = 1", ""},
+	{"SET of sql_mode to a query", "SET sql_mode = (SELECT CONCAT(ssn) FROM employee)", "set"},
 	{"SET to a query", "SET @a = (SELECT ssn FROM employee LIMIT 1)", "set"},
 	{"assignment in a query", "SELECT @a := ssn FROM employee", "effect"},
 	{"assignment of others", "SELECT @a := name FROM employee", "-"},
@@ -103,6 +105,7 @@ var constructs = []struct {
 	{"transactions", "START TRANSACTION READ ONLY", ""},
 	{"description of a table", "SHOW FULL COLUMNS FROM employee", ""},
 	{"warnings", "SHOW WARNINGS", ""},
+	{"tables of a kind", "SHOW FULL TABLES FROM hr WHERE Table_type = 'BASE TABLE'", ""},
 	{"variables that tell", "SHOW VARIABLES LIKE 'warning_count'", "show"},
 	{"EXPLAIN", "EXPLAIN SELECT name FROM dept", ""},
 	{"EXPLAIN of a protected column", "EXPLAIN SELECT ssn FROM employee", " explain explain"},
@@ -306,6 +309,28 @@ func TestComparingWrites(t *testing.T) {
 			if v.Refusal != nil || v.Compares != (want.Compares && inference == Guarded) || v.Counted != want.Counted || v.Guesses != want.Guesses {
 				t.Errorf("%v %s: compares %t, counted %t, %d guesses, %v", inference, sql, v.Compares, v.Counted, v.Guesses, v.Refusal)
 			}
+		}
+	}
+}
+
+// TestTextParams: which parameters are compared with protected texts.
+func TestTextParams(t *testing.T) {
+	w := newWorld()
+	w.run(t, schemaFile(t, "schema_hr.sql"))
+	x := New(w.Catalog, testRules(Guarded))
+	for sql, want := range map[string]string{
+		"SELECT name FROM employee WHERE id = ? AND ssn = ? AND salary = ?":                         "[2]",
+		"SELECT ? FROM employee WHERE ssn IN (?, 'a', ?) LIMIT ?":                                   "[2 3]",
+		"SELECT name FROM employee WHERE ? = notes COLLATE utf8mb4_bin OR 1":                        "[]",
+		"WITH q AS (SELECT ? a) SELECT name FROM employee, q WHERE (id, ssn) = (?, ?)":              "[3]",
+		"DELETE FROM employee WHERE id = ? AND ssn = ? RETURNING ?, name":                           "[2]",
+		"UPDATE employee SET name = ?, ssn = ? WHERE ssn = ? COLLATE utf8mb4_bin":                   "[3]",
+		"SELECT name FROM employee WHERE ssn = CONCAT(?, 'a') AND name = ?":                         "[]",
+		"SELECT name FROM employee, JSON_TABLE(?, '$' COLUMNS (v INT PATH '$')) j WHERE ssn = ?":    "[0]",
+		"SELECT id FROM employee WHERE ssn = ? UNION ALL SELECT id FROM employee WHERE notes <=> ?": "[1 2]",
+	} {
+		if got := fmt.Sprint(x.judge(sql, Session{Database: "hr"}).TextParams); got != want {
+			t.Errorf("%s: %s, want %s", sql, got, want)
 		}
 	}
 }

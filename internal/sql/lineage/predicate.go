@@ -1,6 +1,7 @@
 package lineage
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/veildb/veildb/internal/sql/sqlast"
@@ -238,7 +239,7 @@ func (a *analysis) typed(f found, with []sqlast.Expr) bool {
 		return true
 	}
 	for _, e := range with {
-		if constant(e) && !isText(e) {
+		if constant(e) && !a.isText(e) {
 			a.refuse(refuseType)
 			return false
 		}
@@ -247,14 +248,17 @@ func (a *analysis) typed(f found, with []sqlast.Expr) bool {
 }
 
 // isText reports whether a constant is for certain no number or time, with which
-// the server compares what a text begins with. A parameter counts as a text.
-func isText(e sqlast.Expr) bool {
+// the server compares what a text begins with. Of parameters it takes note.
+func (a *analysis) isText(e sqlast.Expr) bool {
 	switch e := e.(type) {
 	case *sqlast.Constant:
+		if e.Kind == sqlast.Param {
+			a.params = append(slices.Clip(a.params), e.Param)
+		}
 		return e.Kind != sqlast.Number
 	case *sqlast.Call:
 		if e.Operator {
-			return e.Text || e.Name == "collate" && isText(e.Args[0])
+			return e.Text || e.Name == "collate" && a.isText(e.Args[0])
 		}
 		return textFunctions[e.Name]
 	}

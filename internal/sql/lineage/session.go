@@ -281,6 +281,13 @@ func (c chat) readable(i int) bool {
 // variables that may be read, concatenated or with replacements. Strings consist
 // of the words listed, unless listed is nil.
 func (c chat) list(i int, listed map[string]bool) (int, bool) {
+	if c.IsSymbol(i-1, "=") && c.IsSymbol(i, "(") && c.IsWord(i+1, "SELECT") { // of such a list, and nothing else
+		end, ok := c.list(i+2, listed)
+		for j := i + 2; ok && j < end; j++ {
+			ok = c.Tokens[j].Kind != token.Word || c.IsSymbol(j-1, "@@") || c.IsSymbol(j-1, ".") && c.IsSymbol(j-3, "@@") || c.IsWord(j, "CONCAT") || c.IsWord(j, "REPLACE")
+		}
+		return end + 1, ok && c.IsSymbol(end, ")")
+	}
 	depth, start := 0, i
 	for ; i < len(c.Tokens); i++ {
 		switch {
@@ -289,6 +296,8 @@ func (c chat) list(i int, listed map[string]bool) (int, bool) {
 				return i, false
 			}
 			depth++
+		case c.IsSymbol(i, ")") && depth == 0:
+			return i, i > start
 		case c.IsSymbol(i, ")"):
 			depth--
 		case c.IsSymbol(i, ",") && depth == 0:
@@ -318,6 +327,8 @@ func (c chat) listed(i int, words map[string]bool) bool {
 // ' a string.
 var shows = forms(`
 SHOW DATABASES | SHOW SCHEMAS | SHOW DATABASES LIKE ' | SHOW TABLES | SHOW TABLES LIKE ' | SHOW FULL TABLES | SHOW FULL TABLES LIKE '
+SHOW FULL TABLES WHERE * = ' | SHOW FULL TABLES FROM * WHERE * = ' | SHOW FULL TABLES IN * WHERE * = ' | SHOW FULL TABLES IN *
+SHOW COLLATION WHERE * = ' | SHOW CHARACTER SET WHERE * = ' | SHOW CHARACTER SET LIKE ' | SHOW CHARSET WHERE * = ' | SHOW CHARSET LIKE '
 SHOW TABLES FROM * | SHOW TABLES IN * | SHOW FULL TABLES FROM * | SHOW TABLES FROM * LIKE ' | SHOW FULL TABLES FROM * LIKE '
 SHOW COLLATION | SHOW COLLATION LIKE ' | SHOW CHARACTER SET | SHOW CHARSET | SHOW ENGINES | SHOW STORAGE ENGINES | SHOW PRIVILEGES
 `)
@@ -485,6 +496,9 @@ func (c chat) describes(form []string) bool {
 	}
 	if c.IsWord(rest, "LIKE") && rest+1 < len(c.Tokens) && c.Tokens[rest+1].Kind == token.String {
 		rest += 2
+	}
+	if c.IsWord(rest, "WHERE") && c.IsName(rest+1) && c.IsSymbol(rest+2, "=") && rest+3 < len(c.Tokens) && c.Tokens[rest+3].Kind == token.String {
+		rest += 4
 	}
 	return rest == len(c.Tokens) && c.catalog.Table(name) != nil
 }

@@ -160,6 +160,9 @@ type Column struct{ Database, Table, Name string }
 type Constant struct {
 	Kind ConstantKind
 	Text string // of a String; the digits of a Number that is a position in ORDER BY or GROUP BY
+	// Param counts the parameters of the statement from 1, for a Param; 0 if that
+	// is not known.
+	Param int
 }
 
 // A ConstantKind is what a Constant is.

@@ -1,6 +1,7 @@
 package sqlast
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,6 +16,24 @@ type converter struct {
 	tables    []Expr // documents of JSON_TABLEs
 	columns   [][]JSONColumn
 	depth     int
+	params    []placed
+}
+
+// A placed is a parameter and where it stands in the text.
+type placed struct {
+	offset int
+	param  *Constant
+}
+
+// count numbers the parameters that were met, of n that there are to be.
+func (c *converter) count(n int) {
+	if len(c.params) != n {
+		return
+	}
+	slices.SortFunc(c.params, func(a, b placed) int { return a.offset - b.offset })
+	for i, p := range c.params {
+		p.param.Param = i + 1
+	}
 }
 
 func (c *converter) fail(why string) {

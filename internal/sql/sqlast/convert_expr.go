@@ -49,7 +49,9 @@ func expr(c *converter, n ast.ExprNode) Expr {
 	case *driver.ValueExpr:
 		return constant(n)
 	case *driver.ParamMarkerExpr:
-		return &Constant{Kind: Param}
+		p := &Constant{Kind: Param}
+		c.params = append(c.params, placed{n.Offset, p})
+		return p
 	case *ast.ParenthesesExpr:
 		return expr(c, n.Expr)
 	case *ast.BinaryOperationExpr:

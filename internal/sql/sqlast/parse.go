@@ -80,6 +80,9 @@ func (r *reader) parse(t *token.Text, mode token.Mode) (Stmt, error) {
 		c.columns = append(c.columns, j.columns)
 	}
 	stmt := c.statement(node)
+	if len(w.tables) == 0 {
+		c.count(w.params())
+	}
 	if w.returning > 0 && c.why == "" {
 		r.returning(&c, stmt)
 	}
@@ -94,6 +97,20 @@ func (r *reader) parse(t *token.Text, mode token.Mode) (Stmt, error) {
 		return nil, unreadable(c.why)
 	}
 	return stmt, nil
+}
+
+// params is how many parameters there are before RETURNING.
+func (w *rewriter) params() (n int) {
+	end := len(w.t.Tokens)
+	if w.returning > 0 {
+		end = w.returning
+	}
+	for i := range end {
+		if w.t.IsSymbol(i, "?") {
+			n++
+		}
+	}
+	return n
 }
 
 // node parses one statement.
