@@ -296,7 +296,28 @@ func (x *Account) base(t *schema.Table) []column {
 		}
 		out[i].node = &Node{Text: bases[i].String(), Labels: x.ruleNames(out[i].labels)}
 	}
+	for i, c := range t.Columns {
+		out[i].tells = c.Generated != "" && len(out[i].labels) > 0 && x.generatedTells(t, c.Generated, out)
+	}
 	return out
+}
+
+// generatedTells reports whether the NULLs of a generated column may depend on
+// protected values of the other columns.
+func (x *Account) generatedTells(t *schema.Table, text string, columns []column) bool {
+	mode := token.Mode{MariaDB: x.catalog.Server.MariaDB, Version: x.catalog.Server.Version}
+	var tokens token.Text
+	if tokens.Scan([]byte("SELECT "+text), mode) != nil {
+		return true
+	}
+	stmt, err := sqlast.Parse(&tokens, mode)
+	q, ok := stmt.(*sqlast.Select)
+	if err != nil || !ok || len(q.Items) != 1 || q.Items[0].Expr == nil {
+		return true
+	}
+	a := &analysis{account: x, catalog: x.catalog, fold: x.catalog.Names == schema.IgnoreCase, view: &viewing{t, nil}}
+	v := a.value(q.Items[0].Expr, &scope{rel: newRel(&source{database: t.Database, name: t.Table, table: t, columns: columns})})
+	return v.tells || a.refusal != nil
 }
 
 // A viewing is a view that is being analysed, and the one that names it.

@@ -286,6 +286,31 @@ func TestSpread(t *testing.T) {
 	}
 }
 
+// TestGeneratedNulls: a generated column's NULLs may tell of the values it is made
+// of.
+func TestGeneratedNulls(t *testing.T) {
+	cat := schema.NewCatalog(schema.Server{MariaDB: true, Version: 101119}, schema.IgnoreCase)
+	cat.Add(&schema.Table{TableName: schema.TableName{Database: "d", Table: "p"}, Engine: "InnoDB", Columns: []schema.TableColumn{{Name: "id", Type: "int(11)"}, {Name: "pay", Type: "int(11)"},
+		{Name: "rich", Generated: "if(`pay` > 9,1,NULL)"}, {Name: "twice", Generated: "`pay` * 2"}, {Name: "again", Generated: "`rich` + 1"}, {Name: "n", Generated: "nullif(`id`,1)"}, {Name: "odd", Generated: "frobnicate(`pay`)"}}})
+	for inference, want := range map[Inference]map[string]string{
+		Guarded: {"SELECT twice, n, twice IS NULL FROM p": "*--", "SELECT rich FROM p": "null", "SELECT again FROM p": "null", "SELECT odd FROM p": "null", "SELECT * FROM p": "null",
+			"SELECT COUNT(rich), rich IS NULL FROM p": "**", "SELECT id FROM p WHERE rich IS NULL": "predicate", "SELECT id FROM p WHERE twice IS NULL": "-"},
+		Documented: {"SELECT * FROM p": "-****-*", "SELECT COUNT(rich), rich IS NULL FROM p": "--"},
+	} {
+		x := New(cat, Rules{List: []Rule{{Name: "(derived)", Inference: inference}, {Name: "main", Inference: inference}}, Column: func(c schema.Column) Labels {
+			if c.Column == "pay" {
+				return Labels{1}
+			}
+			return nil
+		}})
+		for sql, want := range want {
+			if got := short(x.judge(sql, Session{Database: "d"})); got != want {
+				t.Errorf("%v %s: %s, want %s", inference, sql, got, want)
+			}
+		}
+	}
+}
+
 // TestComparingWrites: what a write, or a set operation, compares with protected
 // values.
 func TestComparingWrites(t *testing.T) {

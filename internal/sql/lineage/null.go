@@ -33,7 +33,7 @@ var plainNullOperators = words(`plus minus mul sign cast collate row xor = <> < 
 // values.
 func (a *analysis) tells(c *sqlast.Call, args []value, sc *scope) bool {
 	switch c.Name {
-	case "count":
+	case "count", "is null", "isnull":
 		return false
 	case "coalesce", "ifnull", "nvl":
 		for _, e := range c.Args {
@@ -77,7 +77,7 @@ func (a *analysis) tells(c *sqlast.Call, args []value, sc *scope) bool {
 	switch c.Name {
 	case "case":
 		return chooses(args[:1], c.Args[1:])
-	case "is null", "is true":
+	case "is true":
 		return false
 	case "not":
 		return false // its operand was judged

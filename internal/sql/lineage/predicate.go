@@ -83,7 +83,7 @@ func (a *analysis) nulls(e sqlast.Expr, sc *scope) (l Labels) {
 	}
 	if c.Name == "is null" || c.Name == "isnull" {
 		for _, arg := range c.Args {
-			if f, ok := a.bare(arg, sc); ok {
+			if f, ok := a.bare(arg, sc); ok && !f.tells {
 				l = l.Union(f.labels)
 			}
 		}

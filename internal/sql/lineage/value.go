@@ -110,7 +110,7 @@ func (a *analysis) call(c *sqlast.Call, sc *scope) value {
 	args := few[:0]
 	for _, arg := range c.Args {
 		got := a.value(arg, sc)
-		bare = bare && got.base != nil
+		bare = bare && got.base != nil && (!got.tells || len(a.minded(got.labels)) == 0)
 		args = append(args, got)
 		add(got)
 	}
