@@ -256,16 +256,19 @@ func TestKill(t *testing.T) {
 	kills := 0
 	for current := uint32(2); current <= 3; current++ {
 		keys := mustKeys(t, current)
-		for step := 0; ; step++ {
-			cmd := exec.Command(exe, path, strconv.Itoa(int(current)), strconv.Itoa(2000+step*2000))
-			cmd.Env = append(os.Environ(), childEnv+"=1")
+		// Each lives a tenth longer than the one before, so that on the slowest
+		// machine one gets through.
+		for step, life := 0, 2000.0; ; step, life = step+1, life*1.1 {
+			cmd := exec.Command(exe, path, strconv.Itoa(int(current)), strconv.Itoa(int(life)))
+			// The race detector would have it stay for a second when it is done.
+			cmd.Env = append(os.Environ(), childEnv+"=1", "GORACE=atexit_sleep_ms=0")
 			cmd.Stderr = os.Stderr
 			err := cmd.Run()
 			if err == nil {
 				break
 			}
 			var exit *exec.ExitError
-			if !errors.As(err, &exit) || !exit.Sys().(syscall.WaitStatus).Signaled() || step > 500 {
+			if !errors.As(err, &exit) || !exit.Sys().(syscall.WaitStatus).Signaled() || step > 150 {
 				t.Fatalf("after %d kills: %v", kills, err)
 			}
 			kills++
