@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/signal"
 	"path/filepath"
 	"syscall"
@@ -42,6 +43,10 @@ func holdMount(ctx context.Context, env *Env, args []string) error {
 	// A parent that is gone does not read what we print, and must not thereby
 	// end us before the mount.
 	signal.Ignore(syscall.SIGPIPE)
+	// Nor may being told twice, once by a dying parent: see Main.
+	told := make(chan os.Signal, 1)
+	signal.Notify(told, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(told)
 	point := args[1]
 	m, err := startChild(context.WithoutCancel(ctx), childSpec{
 		args: append([]string{"volume", "mount"}, args...), log: filepath.Clean(point) + ".log",

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -172,5 +173,53 @@ func TestSignalsToMounts(t *testing.T) {
 	}
 	if err := veildb("volume", "umount", "mnt"); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestBenchMountToldTwice has the mount of a study be told to end while it is in
+// use, and once more, as a dying parent and its own end may: it stays until the
+// mount is gone.
+func TestBenchMountToldTwice(t *testing.T) {
+	dir, veildb := newMount(t)
+	if err := veildb("volume", "umount", "mnt"); err != nil {
+		t.Fatal(err)
+	}
+	lower, point := filepath.Join(dir, "lower"), filepath.Join(dir, "mnt")
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe, "bench", "mount", lower, point)
+	cmd.Args[0], cmd.Dir, cmd.Env = "veildb", dir, append(os.Environ(), keyEnv+"=ring")
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		t.Fatalf("%q, %v", line, err)
+	}
+	use, err := os.Create(filepath.Join(point, "f"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer use.Close()
+	for times := 1; times <= 2; times++ {
+		if err := cmd.Process.Signal(unix.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		waitFor(t, "the mount to refuse", func() bool {
+			b, err := os.ReadFile(point + ".log")
+			return err == nil && strings.Count(string(b), "still mounted") >= times
+		})
+	}
+	use.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	if held, err := volume.IsHeld(lower); held || err != nil {
+		t.Errorf("held: %t, %v", held, err)
 	}
 }
