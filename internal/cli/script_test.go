@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"testing"
 
@@ -25,9 +26,22 @@ func TestMain(m *testing.M) {
 //	exits CODE PROGRAM ARG...   like exec, for an exact exit code
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata", RequireExplicitExec: true,
+		Dir: "testdata", RequireExplicitExec: true, Setup: stopLabs,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
 	})
+}
+
+// stopLabs takes down the servers of a script that failed before it did so.
+func stopLabs(env *testscript.Env) error {
+	env.Defer(func() {
+		dirs, _ := filepath.Glob(filepath.Join(env.WorkDir, "lab*"))
+		for _, dir := range dirs {
+			if out, err := exec.Command("veildb", "lab", "down", "--dir", dir).CombinedOutput(); err != nil && env.T().Verbose() {
+				env.T().Log(dir, string(out)) // most are down already
+			}
+		}
+	})
+	return nil
 }
 
 func exits(ts *testscript.TestScript, neg bool, args []string) {
