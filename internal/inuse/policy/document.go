@@ -62,13 +62,6 @@ type Entry struct {
 	Line int
 }
 
-func entries(texts ...string) (out []Entry) {
-	for _, t := range texts {
-		out = append(out, Entry{Text: t})
-	}
-	return out
-}
-
 func (a *Accounts) empty() bool {
 	return len(a.Full) == 0 && len(a.Ciphertext) == 0 && len(a.Blocked) == 0
 }

@@ -546,3 +546,10 @@ func BenchmarkDecide(b *testing.B) {
 		})
 	}
 }
+
+func entries(texts ...string) (out []Entry) {
+	for _, t := range texts {
+		out = append(out, Entry{Text: t})
+	}
+	return out
+}

@@ -30,17 +30,6 @@ func Find(path string) (Entry, bool, error) {
 	return found, ours, err
 }
 
-// List returns the mounts of this program.
-func List() ([]Entry, error) {
-	var list []Entry
-	err := mounts(func(e Entry, fsType string) {
-		if fsType == FSType {
-			list = append(list, e)
-		}
-	})
-	return list, err
-}
-
 // mounts calls f for each mount, in the order of the table: of those at one
 // path the last is on top.
 func mounts(f func(e Entry, fsType string)) error {
