@@ -43,8 +43,12 @@ type File struct {
 	// content guards blocks that are read, changed and written back, and the
 	// size: held exclusively by who does that, shared by who writes or reads
 	// parts that such a change could catch half-way. Reading whole blocks
-	// needs no lock: they are old or new.
+	// needs no lock, they are old or new, but where the lower file is cut.
 	content sync.RWMutex
+
+	// cuts counts beginnings and ends of cutting the lower file: odd while one
+	// goes on. A read that met one may hold half a block and is repeated.
+	cuts atomic.Uint64
 }
 
 func newFile(lower disk.File, base int64, cipher *aesxts.Cipher, h Header, opts Options) (*File, error) {
@@ -126,6 +130,19 @@ func (f *File) read(p []byte, off int64) (int, error) {
 	if (off|int64(len(p)))&blockMask != 0 {
 		return f.readPartial(p, off)
 	}
+	cuts := f.cuts.Load()
+	n, err := f.readBlocks(p, off)
+	if cuts&1 != 0 || cuts != f.cuts.Load() {
+		// Never with content held, which keeps the file whole.
+		f.content.RLock()
+		defer f.content.RUnlock()
+		return f.readBlocks(p, off)
+	}
+	return n, err
+}
+
+// readBlocks reads whole blocks as they are below.
+func (f *File) readBlocks(p []byte, off int64) (int, error) {
 	f.gate.RLock()
 	defer f.gate.RUnlock()
 	n, err := f.lower.ReadAt(p, f.base+off)
@@ -319,7 +336,7 @@ func (f *File) writePartial(p []byte, off int64) (int, error) {
 	}
 	err = f.encryptTo(b, start, extra)
 	if err == nil && encodedSize(newSize) < encodedSize(size) {
-		err = f.lower.Truncate(f.base + encodedSize(newSize))
+		err = f.cut(newSize)
 	}
 	if err != nil {
 		return 0, errors.Join(err, f.refresh())
@@ -402,11 +419,19 @@ func (f *File) Truncate(size int64) error {
 			return errors.Join(err, f.refresh())
 		}
 	}
-	if err := f.lower.Truncate(f.base + encodedSize(size)); err != nil {
+	if err := f.cut(size); err != nil {
 		return errors.Join(err, f.refresh())
 	}
 	f.size.Store(size)
 	return nil
+}
+
+// cut gives the lower file the length for a content of size bytes. The caller
+// holds content.
+func (f *File) cut(size int64) error {
+	f.cuts.Add(1)
+	defer f.cuts.Add(1)
+	return f.lower.Truncate(f.base + encodedSize(size))
 }
 
 // crypt encrypts or decrypts whole blocks from content offset off on.
