@@ -46,9 +46,9 @@ var tiers = map[string][][]string{
 	"internal/crypto": {{"secret", "sm"}, {"aesxts", "aead"}},
 	"internal/sql":    {{"schema", "token"}, {"sqlast"}, {"lineage"}},
 	"internal/keys":   {{"keyring"}, {"kms"}},
-	"internal/atrest": {{"volume", "fusefs/fuse"}, {"fusefs", "sqlvfs", "convert", "scan", "audit", "check", "rekey"}},
+	"internal/atrest": {{"volume", "fusefs/fuse"}, {"fusefs", "sqlvfs", "convert", "scan", "audit", "check", "rekey", "fscrypt"}},
 	"internal/inuse":  {{"policy", "wire", "encdb", "cells"}, {"gate", "sidecar", "sqlend"}},
-	"internal/bench":  {{"hist", "stat", "result", "target", "dsn"}, {"run", "report", "summary"}, {"sysbench", "tpcc"}, {"study"}},
+	"internal/bench":  {{"hist", "stat", "result", "target", "dsn"}, {"run", "report", "summary", "failover"}, {"sysbench", "tpcc"}, {"study"}},
 }
 
 // deny lists single links that the tables above would allow.
@@ -76,6 +76,7 @@ var only = map[string]string{
 	"github.com/aws/":                "internal/keys/kms",
 	"google.golang.org/":             "internal/keys/kms",
 	"golang.org/x/term":              "internal/cli",
+	"github.com/tink-crypto/":        "internal/atrest/volume",
 }
 
 func areaOf(pkg string) string {

@@ -10,6 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// OwnAttribute is the extended attribute that holds what a directory which the
+// kernel encrypts knows of itself. It says nothing of a copy, and is not copied.
+const OwnAttribute = "user.veildb"
+
 // CopyAttributes gives to the owner, mode, extended attributes and times of
 // from, whose Lstat is st, in the order in which one does not undo another.
 // note is told what this process may not set; it must not be nil.
@@ -51,6 +55,9 @@ func copyXattrs(from, to string, note func(string)) error {
 		return &os.PathError{Op: "list attributes of", Path: from, Err: err}
 	}
 	for name := range bytes.SplitSeq(bytes.TrimSuffix(list[:n], []byte{0}), []byte{0}) {
+		if string(name) == OwnAttribute {
+			continue
+		}
 		if err := copyXattr(from, to, string(name), note); err != nil {
 			return fmt.Errorf("copy attribute %s of %s: %w", name, from, err)
 		}

@@ -374,7 +374,7 @@ func (d *Dir) Config() Config {
 	return d.config
 }
 
-// Update lets change alter State, Names or Rekeyed and makes the result the
+// Update lets change alter State or Rekeyed and makes the result the
 // configuration, under the current data key. It is durable on return, and a
 // crash leaves the old configuration or the new one. d must not be a view.
 func (d *Dir) Update(change func(*Config)) error {
@@ -385,7 +385,7 @@ func (d *Dir) Update(change func(*Config)) error {
 	defer d.mu.Unlock()
 	c := d.config
 	change(&c)
-	c.ID, c.Created = d.config.ID, d.config.Created
+	c.ID, c.Created, c.Names = d.config.ID, d.config.Created, d.config.Names
 	c.Generation, c.KeyVersion = d.config.Generation+1, d.keys.Current()
 	data, err := sealConfig(&c, d.keys)
 	if err != nil {

@@ -52,8 +52,13 @@ const (
 // Names says how a volume keeps the names of its files.
 type Names string
 
-// NamesPlain keeps the names as they are.
-const NamesPlain Names = "plain"
+const (
+	// NamesPlain keeps the names as they are.
+	NamesPlain Names = "plain"
+	// NamesEncrypted encrypts names and the targets of symbolic links; see
+	// names.go for how.
+	NamesEncrypted Names = "encrypted"
+)
 
 // A Config is what a volume directory says of itself. It is authenticated by
 // the data key KeyVersion.
@@ -159,7 +164,7 @@ func (f *dirFile) config() (*Config, error) {
 		return nil, fmt.Errorf("%w: cipher %.40q", ErrUnsupported, f.Cipher)
 	case f.Unit != UnitSize:
 		return nil, fmt.Errorf("%w: data units of %d bytes", ErrUnsupported, f.Unit)
-	case f.Names != NamesPlain:
+	case f.Names != NamesPlain && f.Names != NamesEncrypted:
 		return nil, fmt.Errorf("%w: names %.40q", ErrUnsupported, f.Names)
 	case f.State != StateReady && f.State != StateConverting:
 		return nil, fmt.Errorf("%w: state %.40q", ErrUnsupported, f.State)
