@@ -96,8 +96,9 @@ func (s *Sealer) take(n uint64) (uint32, error) {
 
 // Seal appends the cell of plaintext, bound to aad, to dst and returns the
 // extended slice. It does not allocate if dst has Overhead + len(plaintext)
-// bytes to spare, which neither plaintext nor aad may overlap (a panic). Errors:
-// ErrExhausted, and ErrSize for a plaintext longer than MaxPlaintext.
+// bytes to spare, which neither plaintext nor aad may overlap (a panic), but that
+// plaintext may lie exactly where its ciphertext will. Errors: ErrExhausted, and
+// ErrSize for a plaintext longer than MaxPlaintext.
 func (s *Sealer) Seal(dst, plaintext, aad []byte) ([]byte, error) {
 	if len(plaintext) > MaxPlaintext {
 		return nil, fmt.Errorf("seal cell of %d bytes: %w", len(plaintext), ErrSize)

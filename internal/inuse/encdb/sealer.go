@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/veildb/veildb/internal/crypto/aead"
 	"github.com/veildb/veildb/internal/crypto/secret"
 )
 
@@ -18,7 +19,8 @@ import (
 //
 //	prefix (8, random for each cell key) || step (4, big endian, from 0)
 //
-// and is never used twice under a key. Cell keys are derived from 8 random
+// and is never used twice under a key. Package aead, which seals under AES-256,
+// has the same rule, and a prefix of its own. Cell keys are derived from 8 random
 // bytes, which repeat after some 2^32 keys; the prefix is drawn anew with them,
 // so an IV repeats only when 16 random bytes do. 2^20 steps of 64 KiB are 2^32
 // blocks, far below the bounds of NIST SP 800-38D.
@@ -44,6 +46,7 @@ type Sealer struct {
 	dummy     bool // every value is replaced by zero bytes
 
 	gcm    cipher.AEAD
+	fast   *aead.Sealer // the same for Layout65, nil for other ciphers than AES-256
 	nonce  [nonceSize]byte
 	prefix [ivSize - 4]byte
 	steps  uint32
@@ -90,7 +93,7 @@ func (s *Sealer) Layout() byte { return s.layout }
 func (s *Sealer) Close() {
 	if s != nil {
 		s.key.Close()
-		s.gcm = nil
+		s.gcm, s.fast = nil, nil
 	}
 }
 
@@ -105,6 +108,11 @@ func (s *Sealer) rotate() error {
 	defer clear(dek)
 	if s.gcm, err = s.algorithm.gcm(dek); err != nil {
 		return fmt.Errorf("make cell key: %w", err)
+	}
+	if s.fast = nil; s.algorithm == AES256GCM {
+		if s.fast, err = aead.NewSealer(dek); err != nil {
+			return fmt.Errorf("make cell key: %w", err)
+		}
 	}
 	s.steps, s.made = 0, s.now()
 	return nil
@@ -167,7 +175,7 @@ func (s *Sealer) Append(dst []byte, c *Column, bin bool, value []byte) ([]byte, 
 		return nil, fmt.Errorf("seal: %w", err)
 	}
 	if s.layout == Layout65 {
-		return s.append65(dst, c, bin, typ, step, value), nil
+		return s.append65(dst, c, bin, typ, step, value)
 	}
 	return s.append64(dst, typ, step, value), nil
 }
@@ -195,6 +203,19 @@ func (s *Sealer) sealBody(raw []byte, header, inner int, step uint32, aad []byte
 	copy(raw[header+ivSize:at], sealed[inner:])
 }
 
+// sealFast is sealBody by package aead, whose cells have the IV directly before
+// the ciphertext.
+func (s *Sealer) sealFast(raw []byte, header, inner int, aad []byte) error {
+	at := len(raw) - inner
+	sealed, err := s.fast.Seal(raw[at-ivSize:at-ivSize], raw[at:], aad)
+	if err != nil {
+		return fmt.Errorf("seal: %w", err)
+	}
+	copy(raw[header:], sealed[:ivSize])
+	copy(raw[header+ivSize:at], sealed[ivSize+inner:])
+	return nil
+}
+
 func (s *Sealer) append64(dst []byte, typ byte, step uint32, value []byte) []byte {
 	const before = header64 + ivSize + tagSize
 	n := before + len(value) + 1
@@ -209,7 +230,7 @@ func (s *Sealer) append64(dst []byte, typ byte, step uint32, value []byte) []byt
 	return out
 }
 
-func (s *Sealer) append65(dst []byte, c *Column, bin bool, typ byte, step uint32, value []byte) []byte {
+func (s *Sealer) append65(dst []byte, c *Column, bin bool, typ byte, step uint32, value []byte) ([]byte, error) {
 	const before = header65 + ivSize + tagSize
 	inner, flags := len(value), byte(0)
 	if s.padTo > 0 {
@@ -230,9 +251,13 @@ func (s *Sealer) append65(dst []byte, c *Column, bin bool, typ byte, step uint32
 		raw[before+m] = 0x80
 	}
 	s.aad = appendAAD(s.aad[:0], raw[:header65], c, &s.session)
-	s.sealBody(raw, header65, inner, step, s.aad)
+	if s.fast == nil || inner > aead.MaxPlaintext {
+		s.sealBody(raw, header65, inner, step, s.aad)
+	} else if err := s.sealFast(raw, header65, inner, s.aad); err != nil {
+		return nil, err
+	}
 	encodeInPlace(text, len(raw))
-	return out
+	return out, nil
 }
 
 // appendAAD appends the additional data of a cell of Layout65.
