@@ -74,7 +74,7 @@ func TestGeneratedSelects(t *testing.T) {
 		g.backend.changed()
 		at := dialRaw(t, g.addr, "app", "hr", 0)
 		at.provision(state == 0)
-		gen := generator{rand.New(rand.NewPCG(1, 2))}
+		gen := generator{rand.New(rand.NewPCG(1, 2+*seed))}
 		for i := range n {
 			sql := gen.statement()
 			tr := &transcript{}

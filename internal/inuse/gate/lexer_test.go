@@ -18,6 +18,9 @@ import (
 // make test-lineage for the long run.
 var statements = flag.Int("statements", 1500, "statements of each test that generates them")
 
+// seed is added to the seeds of those tests.
+var seed = flag.Uint64("seed", 0, "makes tests that generate statements make others")
+
 // A literalWriter writes SELECTs of constants, with all that may stand between
 // them.
 type literalWriter struct {
@@ -156,7 +159,7 @@ func TestLexer(t *testing.T) {
 		server.must("SET NAMES " + c.charset)
 		server.must("SET sql_mode = '" + c.sqlMode + "'")
 		c.mode.MariaDB, c.mode.Version = product.MariaDB, product.Version
-		w := literalWriter{rand.New(rand.NewPCG(uint64(len(c.sqlMode)), 7)), c.mode}
+		w := literalWriter{rand.New(rand.NewPCG(uint64(len(c.sqlMode)), 7+*seed)), c.mode}
 		for range *statements {
 			sql := w.statement()
 			if why := compareLexers(t, server, sql, c.mode); why != "" {

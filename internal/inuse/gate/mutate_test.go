@@ -42,7 +42,7 @@ func mutationPool(t *testing.T) (pool []string) {
 			}
 		}
 	}
-	gen := generator{rand.New(rand.NewPCG(5, 6))}
+	gen := generator{rand.New(rand.NewPCG(5, 6+*seed))}
 	for range len(pool) {
 		pool = append(pool, gen.statement())
 	}
@@ -166,7 +166,7 @@ func TestMutations(t *testing.T) {
 	o := newOracle(t, inferenceOf("strict"), schema, stateB.Replace(schema))
 	var gens [2]*mutator
 	for i := range gens {
-		gens[i] = &mutator{Rand: rand.New(rand.NewPCG(3, 4)), pool: pool}
+		gens[i] = &mutator{Rand: rand.New(rand.NewPCG(3, 4+*seed)), pool: pool}
 	}
 	n := max(*statements/2, *statements-10000)
 	o.run("hr", n, func(state, i int) probe {

@@ -49,7 +49,15 @@ rpad rtrim schema sec_to_time second session_user sformat sha sha1 sha2 sign sin
 str_to_date strcmp subdate substr substring substring_index subtime sum sys_guid sysdate system_user tan time time_format time_to_sec
 timediff timestamp timestampadd timestampdiff to_base64 to_char to_days to_seconds trim truncate
 ucase uncompress uncompressed_length unhex unix_timestamp upper user utc_date utc_time utc_timestamp uuid uuid_short uuid_to_bin bin_to_uuid is_uuid
-value values var_pop var_samp variance version week weekday weekofyear weight_string year yearweek`
+value values var_pop var_samp variance version week weekday weekofyear weight_string year yearweek
+json_schema_valid json_storage_size grouping
+geometrycollection linestring multilinestring multipoint multipolygon point polygon mbrcontains mbrcoveredby mbrcovers mbrdisjoint mbrequals
+mbrintersects mbroverlaps mbrtouches mbrwithin st_area st_asbinary st_asgeojson st_astext st_aswkb st_aswkt st_boundary st_buffer st_centroid st_contains
+st_convexhull st_crosses st_difference st_dimension st_disjoint st_distance st_distance_sphere st_endpoint st_envelope st_equals st_exteriorring
+st_geohash st_geometryn st_geometrytype st_geomfromgeojson st_geomfromtext st_geomfromwkb st_interiorringn st_intersection st_intersects
+st_isclosed st_isempty st_isring st_issimple st_isvalid st_latitude st_length st_linefromtext st_longitude st_makeenvelope st_numgeometries
+st_numinteriorrings st_numpoints st_overlaps st_pointfromgeohash st_pointfromtext st_pointn st_pointonsurface st_polyfromtext st_relate st_simplify st_srid
+st_startpoint st_symdifference st_touches st_transform st_union st_validate st_within st_x st_y`
 
 const stateFunctions = `found_rows row_count lastval is_free_lock is_used_lock`
 

@@ -16,7 +16,7 @@ abs adddate any_value ascii avg bit_and bit_length bit_or bit_xor cast ceil ceil
 degrees exp first_value floor greatest group_concat hex ifnull json_array json_arrayagg json_object json_objectagg json_quote lag last_value lcase lead least
 left length lengthb locate lower ltrim max md5 median mid min nth_value nvl octet_length ord position quote radians regexp_replace replace reverse right round
 rtrim sha sha1 sign soundex std stddev stddev_pop stddev_samp substr substring substring_index sum to_base64 trim truncate ucase upper values value
-var_pop var_samp variance instr find_in_set field strcmp bin oct conv natural_sort_key format`)
+var_pop var_samp variance st_asbinary st_astext st_aswkb st_aswkt st_srid instr find_in_set field strcmp bin oct conv natural_sort_key format`)
 
 // plainNullFirst are such functions if none but the first argument is protected.
 var plainNullFirst = words(`aes_encrypt chr compress lpad regexp_substr repeat rpad sha2`)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser"
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/mysql"
 	_ "github.com/pingcap/tidb/pkg/parser/test_driver" // makes the parser's literals
 	"github.com/veildb/veildb/internal/sql/token"
 )
@@ -65,6 +66,11 @@ func (r *reader) parse(t *token.Text, mode token.Mode) (Stmt, error) {
 	}
 	if err := w.rewrite(0, len(t.Tokens)); err != nil {
 		return nil, err
+	}
+	// || is one operator or another, which bind differently.
+	r.p.SetSQLMode(mysql.ModeNone)
+	if mode.PipesAsConcat {
+		r.p.SetSQLMode(mysql.ModePipesAsConcat)
 	}
 	node, err := r.node(string(w.out))
 	if err != nil {

@@ -98,6 +98,10 @@ func TestModes(t *testing.T) {
 		{"ANSI quotes", `SELECT "a""b"`, token.Mode{ANSIQuotes: true}, &Column{Name: `a"b`}},
 		{"backquotes", "SELECT `a``b`", token.Mode{}, &Column{Name: "a`b"}},
 		{"single bytes", "SELECT 'a\xe9'", token.Mode{SingleByte: true}, &Constant{Kind: String, Text: "aé"}},
+		{"character set, continued", "SELECT _latin1'a' 'b' 'c'", token.Mode{}, &Constant{Kind: String, Text: "a"}},
+		{"national, continued", "SELECT n'a' 'b'", token.Mode{}, &Constant{Kind: String, Text: "a"}},
+		{"pipes", "SELECT a || b", token.Mode{}, &Call{Name: "or", Operator: true, Args: []Expr{&Column{Name: "a"}, &Column{Name: "b"}}}},
+		{"pipes that concatenate", "SELECT a || b", token.Mode{PipesAsConcat: true}, &Call{Name: "concat", Args: []Expr{&Column{Name: "a"}, &Column{Name: "b"}}}},
 		{"letters", "SELECT größe", token.Mode{}, &Column{Name: "größe"}},
 		{"keyword after dot", "SELECT t.select", token.Mode{}, &Column{Table: "t", Name: "select"}},
 	} {

@@ -96,10 +96,26 @@ func (w *rewriter) copy(i int) {
 			return
 		}
 	case token.String:
-		w.text(b)
+		if !w.continues(i) {
+			w.text(b)
+		}
 		return
 	}
 	w.out = append(w.out, b...)
+}
+
+// continues reports whether token i is a string that continues one with a
+// character set, _latin1'a' 'b'. The parser would take it for an alias.
+func (w *rewriter) continues(i int) bool {
+	first := i
+	for first > 0 && w.t.Tokens[first-1].Kind == token.String {
+		first--
+	}
+	if first == i || first == 0 || w.t.Tokens[first-1].Kind != token.Word || w.t.IsSymbol(first-2, ".") {
+		return false
+	}
+	b := w.t.Bytes(first - 1)
+	return b[0] == '_' || len(b) == 1 && b[0]|0x20 == 'n' && w.t.Tokens[first-1].End == w.t.Tokens[first].Start
 }
 
 // name writes a name in quotes.
