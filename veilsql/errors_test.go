@@ -40,7 +40,7 @@ func clean(t testing.TB, err error) {
 // registry accepts the one key it is first shown.
 func registry(t testing.TB) *encdb.Registry {
 	t.Helper()
-	r, err := encdb.OpenRegistry(nil, nil)
+	r, err := encdb.OpenRegistry(context.Background(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

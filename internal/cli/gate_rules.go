@@ -9,29 +9,30 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/veildb/veildb/internal/disk"
+	"github.com/veildb/veildb/internal/inuse/encdb"
 	"github.com/veildb/veildb/internal/inuse/gate"
 	"github.com/veildb/veildb/internal/inuse/policy"
 	"github.com/veildb/veildb/internal/sql/schema"
 )
 
-// rulesTable begins the name of rules that are in a table.
-const rulesTable = "table:"
+// sharedTable begins the name of rules, and of a registry, that are in a table.
+const sharedTable = "table:"
 
-const rulesUsage = "`FILE` of the rules, or table:NAME for a table of the server in the database " + gate.RulesDatabase
+const rulesUsage = "`FILE` of the rules, or table:NAME for a table of the server in the database " + gate.SharedDatabase
 
 // rulesSource is where --rules says that the rules are.
 func rulesSource(op, rules string, backends []*gate.Backend) (policy.Source, error) {
 	if rules == "" {
 		return nil, usagef(op, "name the file with --rules", "no --rules given")
 	}
-	name, table := strings.CutPrefix(rules, rulesTable)
+	name, table := strings.CutPrefix(rules, sharedTable)
 	if !table {
 		return &policy.File{Path: rules, Replace: disk.AtomicWrite}, nil
 	}
-	if err := gate.CheckRulesTable(name); err != nil {
+	if err := gate.CheckTableName(name); err != nil {
 		return nil, usagef(op, "write --rules table:NAME", "%w", err)
 	}
-	return &gate.RulesTable{Name: name, Backends: backends}, nil
+	return &gate.SharedTable{Name: name, Backends: backends}, nil
 }
 
 // rulesFor reads rules for the server of a backend.
@@ -54,7 +55,7 @@ func rulesError(op string, err error) error {
 		return fmt.Errorf("%s: %w", op, err)
 	case errors.Is(err, gate.ErrNoBackend):
 		return &Error{Code: ExitMissing, Op: op, Err: err, Hint: "does the server run, and may the account of --backend log in?"}
-	case errors.Is(err, gate.ErrRulesTable):
+	case errors.Is(err, gate.ErrSharedTable):
 		return &Error{Code: ExitMissing, Op: op, Err: err, Hint: "put rules there with: veildb rule publish"}
 	}
 	return &Error{Code: ExitUsage, Op: op, Err: err, Hint: "name a file of rules, or table:NAME"}
@@ -69,8 +70,10 @@ func newRulePublishCommand(env *Env) *cobra.Command {
 		Short: "Put rules into a table that many gates share",
 		Long: `Put rules into a table that many gates share, as the version that counts from now
 on. Older ones stay in the table. The account of --backend is an administrator's:
-it needs CREATE and INSERT on the database ` + gate.RulesDatabase + `, the gates' own account
-SELECT, which it has, and INSERT only if rules may come over the protocol.
+it needs CREATE and INSERT on the database ` + gate.SharedDatabase + `, the gates' own account
+SELECT, which it has, and INSERT only if rules may come over the protocol. Beside
+the table NAME there is NAME_meks, which remembers the master keys of clients; the
+gates' account needs INSERT on it to take new ones.
 
 Gates take the rules over within --rules-interval. Rules that are wrong are refused
 here; a gate that finds wrong ones all the same keeps those it has.`,
@@ -83,7 +86,7 @@ here; a gate that finds wrong ones all the same keeps those it has.`,
 			if err != nil {
 				return err
 			}
-			if err := gate.CheckRulesTable(table); err != nil {
+			if err := gate.CheckTableName(table); err != nil {
 				return usagef(op, "write --table NAME", "%w", err)
 			}
 			set, err := names.readRules(args[0])
@@ -94,8 +97,12 @@ here; a gate that finds wrong ones all the same keeps those it has.`,
 			if err != nil {
 				return err
 			}
-			version, err := (&gate.RulesTable{Name: table, Backends: backends}).Publish(cmd.Context(), text)
+			version, err := (&gate.SharedTable{Name: table, Backends: backends}).Publish(cmd.Context(), text)
 			if err != nil {
+				return gateError(op, err)
+			}
+			keys := &gate.SharedTable{Name: gate.RegistryTable(table), Backends: backends}
+			if err := keys.Found(cmd.Context(), encdb.NewRegistryState()); err != nil {
 				return gateError(op, err)
 			}
 			if env.JSON {

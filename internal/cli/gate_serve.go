@@ -7,7 +7,6 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net"
 	"os"
@@ -19,7 +18,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/veildb/veildb/internal/disk"
 	"github.com/veildb/veildb/internal/inuse/encdb"
 	"github.com/veildb/veildb/internal/inuse/gate"
 	"github.com/veildb/veildb/internal/inuse/policy"
@@ -52,7 +50,8 @@ The gate's own account reads the servers' catalogs and needs
 Master keys that clients hand over are compared with a registry; accounts that
 the rules name under registrars can bring new ones. Rules are a file, or a table
 that many gates share (see veildb rule publish); they are read again when they
-change, and on SIGHUP, which also opens the audit log anew. SIGTERM lets
+change, and on SIGHUP, which also opens the audit log anew; so is the registry,
+which is a table beside that of the rules if those are in one. SIGTERM lets
 transactions end. With --handover, a gate started with the same options takes the
 place of the one that runs, and no connection is refused in between.`,
 		Example: `  veildb gate serve --listen 0.0.0.0:6033 --backend mysql://veil@127.0.0.1:3306/ --password-file veil.pw \
@@ -65,7 +64,7 @@ place of the one that runs, and no connection is refused in between.`,
 	f.StringVar(&o.listen, "listen", "127.0.0.1:6033", "take connections at `ADDR`: HOST:PORT or unix:PATH")
 	f.StringVar(&o.handover, "handover", "", "unix socket at `PATH`: take over from the gate there, and hand over to the next")
 	f.StringVar(&o.rules, "rules", "", rulesUsage)
-	f.StringVar(&o.registry, "registry", "", "`FILE` that remembers master keys, not the keys themselves (default: the rules' file with .meks)")
+	f.StringVar(&o.registry, "registry", "", "`FILE` that remembers master keys, not the keys themselves, or table:NAME (default: that of the rules with .meks, or their table with _meks)")
 	f.StringVar(&o.key, "key", "", "`KEYFILE` that gives the gate an identity clients can pin")
 	f.StringVar(&o.cert, "tls-cert", "", "certificate `FILE`; offers clients TLS")
 	f.StringVar(&o.certKey, "tls-key", "", "private key `FILE` for it")
@@ -81,7 +80,7 @@ place of the one that runs, and no connection is refused in between.`,
 	f.DurationVar(&o.cfg.LoginTimeout, "login-timeout", 10*time.Second, "end connections that have not logged in after so long")
 	f.DurationVar(&o.cfg.Stall, "stall-timeout", time.Minute, "end connections that do not go on sending or taking for so long")
 	f.DurationVar(&o.grace, "grace", 30*time.Second, "when stopped, wait so long for transactions to end")
-	f.DurationVar(&o.interval, "rules-interval", 2*time.Second, "look for changed rules so often")
+	f.DurationVar(&o.interval, "rules-interval", 2*time.Second, "look for changed rules and master keys so often")
 	return cmd
 }
 
@@ -115,6 +114,7 @@ func (o *gateOptions) run(ctx context.Context, env *Env) error {
 	defer signal.Stop(hup)
 	wg.Go(func() { o.onHangup(bg, hup, log, audit) })
 	wg.Go(func() { o.cfg.Rules.Watch(bg, o.interval, rulesReport(log)) })
+	wg.Go(func() { o.cfg.EncDB.Registry.Watch(bg, o.interval, registryReport(log)) })
 	accepting, leave := context.WithCancel(ctx)
 	defer leave()
 	if err := before.release(); err != nil {
@@ -171,7 +171,7 @@ func (o *gateOptions) configure(ctx context.Context, env *Env, log *slog.Logger)
 	if err != nil {
 		return err
 	}
-	registry, err := o.openRegistry(op)
+	registry, err := o.openRegistry(ctx, op)
 	if err != nil {
 		return err
 	}
@@ -218,25 +218,6 @@ func (s storeRules) Import(from encdb.Account, document []byte) error {
 
 func (s storeRules) Delete(from encdb.Account, name string) error {
 	return s.Store.Delete(context.Background(), from.User, from.Host, name)
-}
-
-// openRegistry opens the file that remembers master keys.
-func (o *gateOptions) openRegistry(op string) (*encdb.Registry, error) {
-	path := o.registry
-	if path == "" {
-		if _, table := strings.CutPrefix(o.rules, rulesTable); table {
-			return nil, usagef(op, "name a file of this gate's own with --registry", "rules in a table, and no --registry given")
-		}
-		path = o.rules + ".meks"
-	}
-	state, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("open registry: %w", err)
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		state = nil
-	}
-	return encdb.OpenRegistry(state, func(state []byte) error { return disk.AtomicWrite(path, state, 0o600) })
 }
 
 // identityVersion is the data key an identity is derived from: it stays when

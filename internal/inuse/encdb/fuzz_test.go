@@ -147,16 +147,19 @@ func FuzzRecognise(f *testing.F) {
 }
 
 func FuzzRegistry(f *testing.F) {
-	r, err := OpenRegistry(nil, func(b []byte) error { f.Add(bytes.Clone(b)); return nil })
+	f.Add(NewRegistryState())
+	source := new(inMemory)
+	r, err := OpenRegistry(f.Context(), source)
 	if err != nil {
 		f.Fatal(err)
 	}
-	if _, err := r.register(make([]byte, 32)); err != nil {
+	if _, err := r.register(f.Context(), make([]byte, 32)); err != nil {
 		f.Fatal(err)
 	}
+	f.Add(*source.state.Load())
 	f.Fuzz(func(t *testing.T, state []byte) {
-		if r, err := OpenRegistry(state, nil); err == nil {
-			if _, err := r.register(bytes.Repeat([]byte{1}, 32)); err != nil {
+		if r, err := OpenRegistry(t.Context(), heldState(state)); err == nil {
+			if _, err := r.register(t.Context(), bytes.Repeat([]byte{1}, 32)); err != nil {
 				t.Error(err)
 			}
 		}

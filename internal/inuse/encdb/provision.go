@@ -1,6 +1,7 @@
 package encdb
 
 import (
+	"context"
 	"crypto/ed25519"
 	"encoding/base64"
 	"encoding/json"
@@ -121,10 +122,20 @@ func (s *Session) admit(verifier []byte) (id uint32, registered bool, err error)
 	if id, ok := r.find(verifier); ok {
 		return id, false, nil
 	}
-	if s.cfg.MayRegister == nil || !s.cfg.MayRegister(s.account) {
+	// Another gate may have it.
+	ctx, cancel := context.WithTimeout(context.Background(), registryTimeout)
+	defer cancel()
+	unread := r.Refresh(ctx)
+	if id, ok := r.find(verifier); ok {
+		return id, false, nil
+	}
+	switch {
+	case unread != nil:
+		return 0, false, errKey("it is not known, and the registry cannot be read: %v", unread)
+	case s.cfg.MayRegister == nil || !s.cfg.MayRegister(s.account):
 		return 0, false, errKey("it is not registered")
 	}
-	id, err = r.register(verifier)
+	id, err = r.register(ctx, verifier)
 	if err != nil {
 		return 0, false, errKey("it cannot be registered: %v", err)
 	}

@@ -1,6 +1,8 @@
 package encdb
 
 import (
+	"bytes"
+	"context"
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/sha256"
@@ -10,6 +12,8 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
+	"time"
 )
 
 // registryFormat names the form of a Registry's state.
@@ -38,10 +42,22 @@ var ErrUnknownKey = errors.New("no such master key")
 // A client that sends its MEK is checked by deriving the verifier again. One
 // that keeps it signs instead; so whoever reads the registry can do neither.
 type Registry struct {
-	save func(state []byte) error
+	source RegistrySource
 
-	mu    sync.Mutex
-	state registryState
+	changing sync.Mutex // serialises what reads and writes the source
+	mu       sync.Mutex // of what follows
+	text     []byte     // as the source has it
+	state    registryState
+}
+
+// A RegistrySource is where the state of a Registry is kept: a file, or a table
+// that several gates share. It is safe for concurrent use.
+type RegistrySource interface {
+	// Read returns the state, nil if there is none yet.
+	Read(ctx context.Context) ([]byte, error)
+	// Write replaces the state old by state, whole or not at all. It fails if the
+	// state is not old any more.
+	Write(ctx context.Context, old, state []byte) error
 }
 
 type registryState struct {
@@ -56,23 +72,118 @@ type registryKey struct {
 	Retired  bool   `json:"retired,omitempty"`
 }
 
-// OpenRegistry reads a registry from its state, or makes an empty one if state
-// is nil. save keeps a new state before it counts; it may be nil. Errors:
-// ErrRegistry, and those of save.
-func OpenRegistry(state []byte, save func(state []byte) error) (*Registry, error) {
-	r := &Registry{save: save}
-	if r.save == nil {
-		r.save = func([]byte) error { return nil }
+// registryTimeout bounds the wait for the source when a client waits too.
+const registryTimeout = 10 * time.Second
+
+// NewRegistryState is the state of an empty registry.
+func NewRegistryState() []byte {
+	salt := make([]byte, registrySalt)
+	rand.Read(salt) // never fails, see crypto/rand
+	text, _ := json.Marshal(registryState{Format: registryFormat, Salt: salt})
+	return text
+}
+
+// OpenRegistry reads a registry from its source, and makes an empty one if there
+// is none. A nil source keeps it in memory. Errors: ErrRegistry, and those of the
+// source.
+func OpenRegistry(ctx context.Context, source RegistrySource) (*Registry, error) {
+	if source == nil {
+		source = new(inMemory)
 	}
-	if state == nil {
-		salt := make([]byte, registrySalt)
-		rand.Read(salt) // never fails, see crypto/rand
-		return r, r.commit(registryState{Format: registryFormat, Salt: salt})
+	r := &Registry{source: source}
+	err := r.Refresh(ctx)
+	if errors.Is(err, errNoRegistry) {
+		failed := source.Write(ctx, nil, NewRegistryState())
+		// If it failed, another may have made one.
+		if err = r.Refresh(ctx); errors.Is(err, errNoRegistry) && failed != nil {
+			err = failed
+		}
 	}
-	if err := json.Unmarshal(state, &r.state); err != nil || !r.state.valid() {
-		return nil, fmt.Errorf("open registry: %w", ErrRegistry)
+	if err != nil {
+		return nil, fmt.Errorf("open registry: %w", err)
 	}
 	return r, nil
+}
+
+// inMemory is a source of one process.
+type inMemory struct{ state atomic.Pointer[[]byte] }
+
+func (m *inMemory) Read(context.Context) ([]byte, error) {
+	if s := m.state.Load(); s != nil {
+		return *s, nil
+	}
+	return nil, nil
+}
+
+func (m *inMemory) Write(_ context.Context, _, state []byte) error {
+	m.state.Store(&state)
+	return nil
+}
+
+// errNoRegistry means that a source has no state.
+var errNoRegistry = errors.New("there is no registry of master keys")
+
+// Refresh takes over what others have changed in the source. On an error, one of
+// the source or ErrRegistry, what was known before counts.
+func (r *Registry) Refresh(ctx context.Context) error {
+	r.changing.Lock()
+	defer r.changing.Unlock()
+	_, err := r.refresh(ctx)
+	return err
+}
+
+// refresh reports whether the state is another one now. The caller holds changing.
+func (r *Registry) refresh(ctx context.Context) (changed bool, err error) {
+	text, err := r.source.Read(ctx)
+	if err != nil {
+		return false, err
+	}
+	if text == nil {
+		return false, errNoRegistry
+	}
+	if r.text != nil && bytes.Equal(text, r.text) {
+		return false, nil
+	}
+	var s registryState
+	if err := json.Unmarshal(text, &s); err != nil || !s.valid() {
+		return false, ErrRegistry
+	}
+	r.use(s, text)
+	return true, nil
+}
+
+// use makes a state the one that counts. The caller holds changing.
+func (r *Registry) use(s registryState, text []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.state, r.text = s, text
+}
+
+// Watch refreshes in intervals until ctx ends. It tells report of each new reason
+// why it cannot, nil for none any more; report must be quick.
+func (r *Registry) Watch(ctx context.Context, interval time.Duration, report func(error)) {
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	reason := ""
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		err := r.Refresh(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		now := ""
+		if err != nil {
+			now = err.Error()
+		}
+		if now != reason {
+			reason = now
+			report(err)
+		}
+	}
 }
 
 func (s *registryState) valid() bool {
@@ -86,18 +197,28 @@ func (s *registryState) valid() bool {
 	return s.Format == registryFormat && len(s.Salt) == registrySalt
 }
 
-// commit saves a state and then makes it the one that counts. The caller holds
-// the lock, or is alone.
-func (r *Registry) commit(s registryState) error {
-	text, err := json.Marshal(s)
-	if err == nil {
-		err = r.save(text)
+// change saves what f makes of the keys and then lets it count. If others have
+// changed them meanwhile, f gets theirs. An error of f changes nothing.
+func (r *Registry) change(ctx context.Context, f func(keys []registryKey) ([]registryKey, error)) error {
+	r.changing.Lock()
+	defer r.changing.Unlock()
+	for {
+		s, err := r.state, error(nil) // nobody else writes it
+		if s.Keys, err = f(slices.Clone(s.Keys)); err != nil {
+			return err
+		}
+		text, err := json.Marshal(s)
+		if err != nil {
+			return fmt.Errorf("save registry: %w", err)
+		}
+		if err = r.source.Write(ctx, r.text, text); err == nil {
+			r.use(s, text)
+			return nil
+		}
+		if changed, again := r.refresh(ctx); again != nil || !changed {
+			return fmt.Errorf("save registry: %w", err)
+		}
 	}
-	if err != nil {
-		return fmt.Errorf("save registry: %w", err)
-	}
-	r.state = s
-	return nil
 }
 
 // Salt returns the salt of all verifiers.
@@ -120,18 +241,16 @@ func (r *Registry) Current() (id uint32, ok bool) {
 }
 
 // Retire makes a key unacceptable, for good. Connections that have it keep it.
-func (r *Registry) Retire(id uint32) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	s := r.state
-	s.Keys = slices.Clone(s.Keys)
-	for i := range s.Keys {
-		if s.Keys[i].ID == id {
-			s.Keys[i].Retired = true
-			return r.commit(s)
+func (r *Registry) Retire(ctx context.Context, id uint32) error {
+	return r.change(ctx, func(keys []registryKey) ([]registryKey, error) {
+		for i := range keys {
+			if keys[i].ID == id {
+				keys[i].Retired = true
+				return keys, nil
+			}
 		}
-	}
-	return fmt.Errorf("retire master key %d: %w", id, ErrUnknownKey)
+		return nil, fmt.Errorf("retire master key %d: %w", id, ErrUnknownKey)
+	})
 }
 
 // find returns the key of a verifier, in time that does not depend on it.
@@ -148,22 +267,25 @@ func (r *Registry) find(verifier []byte) (id uint32, ok bool) {
 
 // register adds a verifier and returns its number. One that was retired cannot
 // come back.
-func (r *Registry) register(verifier []byte) (id uint32, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	s := r.state
-	id = 1
-	for _, k := range s.Keys {
-		if subtle.ConstantTimeCompare(k.Verifier, verifier) == 1 {
-			if k.Retired {
-				return 0, ErrUnknownKey
+func (r *Registry) register(ctx context.Context, verifier []byte) (id uint32, err error) {
+	err = r.change(ctx, func(keys []registryKey) ([]registryKey, error) {
+		id = 1
+		for _, k := range keys {
+			if subtle.ConstantTimeCompare(k.Verifier, verifier) == 1 {
+				id = k.ID
+				if k.Retired {
+					return nil, ErrUnknownKey
+				}
+				return keys, nil
 			}
-			return k.ID, nil
+			id = k.ID + 1
 		}
-		id = k.ID + 1
+		return append(keys, registryKey{ID: id, Verifier: slices.Clone(verifier)}), nil
+	})
+	if err != nil {
+		return 0, err
 	}
-	s.Keys = append(slices.Clone(s.Keys), registryKey{ID: id, Verifier: slices.Clone(verifier)})
-	return id, r.commit(s)
+	return id, nil
 }
 
 // signer returns the private key whose public half is the verifier of mek. The

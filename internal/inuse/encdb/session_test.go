@@ -180,8 +180,8 @@ func TestPin(t *testing.T) {
 }
 
 func TestRegistry(t *testing.T) {
-	var saved []byte
-	r, err := OpenRegistry(nil, func(state []byte) error { saved = bytes.Clone(state); return nil })
+	source := new(inMemory)
+	r, err := OpenRegistry(t.Context(), source)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,21 +223,22 @@ func TestRegistry(t *testing.T) {
 	if id, ok := r.Current(); !ok || id != 2 {
 		t.Errorf("current key %d", id)
 	}
-	if err := r.Retire(2); err != nil {
+	if err := r.Retire(t.Context(), 2); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Retire(9); !errors.Is(err, ErrUnknownKey) {
+	if err := r.Retire(t.Context(), 9); !errors.Is(err, ErrUnknownKey) {
 		t.Errorf("retire unknown key: %v", err)
 	}
 	if _, err := as(admin, 1, false); !errors.Is(err, ErrRefused) {
 		t.Errorf("retired key came back: %v", err)
 	}
+	saved, _ := source.Read(t.Context())
 	for i := range mek {
 		if bytes.Contains(saved, mek[i].Reveal()) || strings.Contains(string(saved), base64.StdEncoding.EncodeToString(mek[i].Reveal())) {
 			t.Error("the registry holds a master key")
 		}
 	}
-	again, err := OpenRegistry(saved, nil)
+	again, err := OpenRegistry(t.Context(), source)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,12 +247,12 @@ func TestRegistry(t *testing.T) {
 		t.Errorf("after reopening: %v, key %d", err, ev.KeyID)
 	}
 	for _, bad := range []string{"", "{}", `{"format":"veildb.meks/1","salt":"AA==","keys":[]}`, `{"format":"veildb.meks/2"}`, strings.Replace(string(saved), `"id":2`, `"id":1`, 1)} {
-		if _, err := OpenRegistry([]byte(bad), nil); !errors.Is(err, ErrRegistry) {
+		if _, err := OpenRegistry(t.Context(), heldState(bad)); !errors.Is(err, ErrRegistry) {
 			t.Errorf("state %q: %v, want ErrRegistry", bad, err)
 		}
 	}
-	failing, _ := OpenRegistry(nil, nil)
-	failing.save = func([]byte) error { return errors.New("disk full") }
+	failing, _ := OpenRegistry(t.Context(), nil)
+	failing.source = readOnly{failing.source}
 	cfg.Registry = failing
 	if _, err := as(admin, 0, true); !errors.Is(err, ErrRefused) {
 		t.Errorf("a key that cannot be saved was taken: %v", err)
@@ -260,12 +261,12 @@ func TestRegistry(t *testing.T) {
 
 // TestStolenRegistry proves a session key with what the registry holds.
 func TestStolenRegistry(t *testing.T) {
-	r, _ := OpenRegistry(nil, nil)
+	r, _ := OpenRegistry(t.Context(), nil)
 	verifier, err := verifierOf(unhex(t, testMEK), r.Salt())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.register(verifier); err != nil {
+	if _, err := r.register(t.Context(), verifier); err != nil {
 		t.Fatal(err)
 	}
 	session := newSession(t, &Config{Registry: r})
@@ -354,10 +355,10 @@ func alter(text string, i int, x byte) string {
 
 func TestAttempts(t *testing.T) {
 	now := time.Unix(1e9, 0)
-	r, _ := OpenRegistry(nil, nil)
+	r, _ := OpenRegistry(t.Context(), nil)
 	mek := unhex(t, testMEK)
 	v, _ := verifierOf(mek, r.Salt())
-	if _, err := r.register(v); err != nil {
+	if _, err := r.register(t.Context(), v); err != nil {
 		t.Fatal(err)
 	}
 	cfg := &Config{Registry: r, Limiter: NewLimiter(5, time.Minute), Now: func() time.Time { return now }}

@@ -112,7 +112,7 @@ func grants(g policy.Grant) (out lineage.Grant) {
 
 func systemSchema(name string) bool {
 	switch name {
-	case "information_schema", "performance_schema", "mysql", "sys", RulesDatabase:
+	case "information_schema", "performance_schema", "mysql", "sys", SharedDatabase:
 		return true
 	}
 	return false

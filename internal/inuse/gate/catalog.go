@@ -9,7 +9,7 @@ import (
 )
 
 // systemSchemas are not part of a catalog, but for some of information_schema.
-const systemSchemas = `('information_schema','performance_schema','mysql','sys','` + RulesDatabase + `')`
+const systemSchemas = `('information_schema','performance_schema','mysql','sys','` + SharedDatabase + `')`
 
 // fold is the form in which names are compared where their case does not count.
 func fold(s string) string { return strings.ToLower(s) }

@@ -25,7 +25,7 @@ func (e *grantError) Is(target error) bool { return target == ErrPrivileges }
 var harmless = []string{"USAGE", "SHOW DATABASES", "LOCK TABLES", "EXECUTE", "CREATE TEMPORARY TABLES"}
 
 // reserved are the schemas on which it may have none.
-var reserved = []string{"mysql", "performance_schema", "sys", RulesDatabase}
+var reserved = []string{"mysql", "performance_schema", "sys", SharedDatabase}
 
 // checkGrants asks the server, in the session itself, what privileges its account
 // has, and fails with ErrPrivileges if it has some that a restricted one must not

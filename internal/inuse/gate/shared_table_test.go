@@ -12,19 +12,19 @@ import (
 	"github.com/veildb/veildb/internal/sql/schema"
 )
 
-// rulesTable is a table of rules that root may write and veil may read.
-func rulesTable(t *testing.T) (admin, reader *RulesTable) {
+// sharedTable is a table of rules that root may write and veil may read.
+func sharedTable(t *testing.T) (admin, reader *SharedTable) {
 	t.Helper()
 	addr := backendServer(t).Addr()
 	root := dialRaw(t, addr, "root", "", 0)
-	root.must("DROP DATABASE IF EXISTS " + RulesDatabase)
-	t.Cleanup(func() { root.must("DROP DATABASE IF EXISTS " + RulesDatabase) })
-	return &RulesTable{Name: "rules", Backends: []*Backend{{Network: "tcp", Address: addr, User: "root"}}},
-		&RulesTable{Name: "rules", Backends: []*Backend{{Network: "tcp", Address: addr, User: "veil", Password: []byte("service")}}}
+	root.must("DROP DATABASE IF EXISTS " + SharedDatabase)
+	t.Cleanup(func() { root.must("DROP DATABASE IF EXISTS " + SharedDatabase) })
+	return &SharedTable{Name: "rules", Backends: []*Backend{{Network: "tcp", Address: addr, User: "root"}}},
+		&SharedTable{Name: "rules", Backends: []*Backend{{Network: "tcp", Address: addr, User: "veil", Password: []byte("service")}}}
 }
 
-func TestRulesTable(t *testing.T) {
-	admin, reader := rulesTable(t)
+func TestSharedTable(t *testing.T) {
+	admin, reader := sharedTable(t)
 	if _, err := reader.Read(t.Context()); err == nil {
 		t.Error("there is no table, and it was read")
 	}
@@ -41,7 +41,7 @@ func TestRulesTable(t *testing.T) {
 		t.Errorf("%v, read %q", err, got)
 	}
 	// The gate's own account may not write unless it is let.
-	if err := reader.Write(t.Context(), got, []byte("x")); !errors.Is(err, ErrRulesTable) {
+	if err := reader.Write(t.Context(), got, []byte("x")); !errors.Is(err, ErrSharedTable) {
 		t.Errorf("write without the privilege: %v", err)
 	}
 	if err := admin.Write(t.Context(), []byte("other"), []byte("x")); !errors.Is(err, policy.ErrConflict) {
@@ -74,12 +74,12 @@ func TestRulesTable(t *testing.T) {
 	}
 	// An older version, as of a replica that is behind, does not come back.
 	root := dialRaw(t, backendServer(t).Addr(), "root", "", 0)
-	root.must("DELETE FROM " + RulesDatabase + ".rules WHERE version = 3")
-	if _, err := reader.Read(t.Context()); !errors.Is(err, ErrRulesTable) {
+	root.must("DELETE FROM " + SharedDatabase + ".rules WHERE version = 3")
+	if _, err := reader.Read(t.Context()); !errors.Is(err, ErrSharedTable) {
 		t.Errorf("an older version: %v", err)
 	}
-	root.must("TRUNCATE " + RulesDatabase + ".rules")
-	if _, err := reader.Read(t.Context()); !errors.Is(err, ErrRulesTable) {
+	root.must("TRUNCATE " + SharedDatabase + ".rules")
+	if _, err := reader.Read(t.Context()); !errors.Is(err, ErrSharedTable) {
 		t.Errorf("an empty table: %v", err)
 	}
 	reader.Backends[0].Password = nil
@@ -87,7 +87,7 @@ func TestRulesTable(t *testing.T) {
 		t.Errorf("no server: %v", err)
 	}
 	for _, name := range []string{"", "a b", "a`", "a.b", strings.Repeat("x", 61)} {
-		if CheckRulesTable(name) == nil {
+		if CheckTableName(name) == nil {
 			t.Errorf("%q may be the name of a table", name)
 		}
 	}
@@ -97,7 +97,7 @@ func TestRulesTable(t *testing.T) {
 // what was, and are told.
 func TestSharedRules(t *testing.T) {
 	rootOn(t, nil)
-	admin, _ := rulesTable(t)
+	admin, _ := sharedTable(t)
 	if _, err := admin.Publish(t.Context(), []byte(testRules)); err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestSharedRules(t *testing.T) {
 	for range 2 {
 		var store *policy.Store
 		g := startGate(t, func(c *Config) {
-			source := &RulesTable{Name: "rules", Backends: c.Backends}
+			source := &SharedTable{Name: "rules", Backends: c.Backends}
 			var err error
 			if store, err = policy.NewStore(t.Context(), source, schema.MatchCase); err != nil {
 				t.Fatal(err)
@@ -147,7 +147,7 @@ func TestSharedRules(t *testing.T) {
 		}
 	}
 	root := dialRaw(t, backendServer(t).Addr(), "root", "", 0)
-	root.must("DROP TABLE " + RulesDatabase + ".rules")
+	root.must("DROP TABLE " + SharedDatabase + ".rules")
 	for _, g := range gates {
 		await(t, "the alarm", func() bool { err := g.srv.Stats().RulesTrouble; return err != nil && !errors.Is(err, policy.ErrRule) })
 		if plain(g) {
@@ -159,19 +159,19 @@ func TestSharedRules(t *testing.T) {
 	}
 	// The table begins anew: an older version is not taken without a restart.
 	for _, g := range gates {
-		await(t, "the alarm", func() bool { return errors.Is(g.srv.Stats().RulesTrouble, ErrRulesTable) })
+		await(t, "the alarm", func() bool { return errors.Is(g.srv.Stats().RulesTrouble, ErrSharedTable) })
 	}
 }
 
-// TestRulesTableIsHidden: a restricted account reaches it in no way.
-func TestRulesTableIsHidden(t *testing.T) {
+// TestSharedTablesAreHidden: a restricted account reaches it in no way.
+func TestSharedTablesAreHidden(t *testing.T) {
 	g := startGate(t, nil)
 	root := rootOn(t, g)
-	admin, _ := rulesTable(t)
+	admin, _ := sharedTable(t)
 	if _, err := admin.Publish(t.Context(), []byte(testRules)); err != nil {
 		t.Fatal(err)
 	}
-	root.must("CREATE VIEW hr.peek AS SELECT document FROM " + RulesDatabase + ".rules")
+	root.must("CREATE VIEW hr.peek AS SELECT document FROM " + SharedDatabase + ".rules")
 	g.backend.changed()
 	at := dialRaw(t, g.addr, "app", "hr", 0)
 	for _, sql := range []string{
@@ -185,7 +185,7 @@ func TestRulesTableIsHidden(t *testing.T) {
 		}
 	}
 	var tr transcript
-	if err := at.do(&tr, append([]byte{byte(wire.ComInitDB)}, RulesDatabase...)); err != nil || tr.errors != 1 {
+	if err := at.do(&tr, append([]byte{byte(wire.ComInitDB)}, SharedDatabase...)); err != nil || tr.errors != 1 {
 		t.Errorf("COM_INIT_DB: %v %s", err, &tr)
 	}
 	if tr := rows(t, at, "text", "SELECT document FROM peek"); !isCell(tr.rows[0][0]) {
