@@ -1,5 +1,5 @@
-// Package convert copies a plain directory tree into a volume, and back:
-// verified, resumable, and never visible half done.
+// Package convert copies a plain directory tree into a volume, and back, or into
+// one that the kernel encrypts: verified, resumable, and never visible half done.
 package convert
 
 import (
@@ -43,6 +43,13 @@ var (
 type Job struct {
 	Source, Target string
 	Decrypt        bool
+
+	// Plain makes Target a plain tree, as Decrypt does, of a Source that is one,
+	// too. Prepare, if it is not nil, is called first, by each Run, with the
+	// hidden directory in which everything grows, and Finish with the complete
+	// tree in it before that gets its name.
+	Plain           bool
+	Prepare, Finish func(dir string) error
 
 	// Keys opens the keys, once the lock of the volume is held.
 	Keys func() (volume.KeySource, error)

@@ -22,7 +22,7 @@ const journalFormat = "veildb.convert/1"
 
 type identity struct {
 	Format string `json:"format"`
-	Way    string `json:"way"` // encrypt or decrypt
+	Way    string `json:"way"` // encrypt, decrypt or copy
 	Source string `json:"source"`
 	Dev    uint64 `json:"dev"`
 	Ino    uint64 `json:"ino"`

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	switch os.Getenv(childEnv) {
 	case "":
 		os.Exit(m.Run())
-	case "convert": // SOURCE TARGET DECRYPT MICROSECONDS-TO-LIVE
+	case "convert", "kernel": // SOURCE TARGET DECRYPT MICROSECONDS-TO-LIVE
 		os.Exit(childConvert(os.Args[1:]))
 	case "hold": // FILE HOW, and tell when it is held
 		os.Exit(childHold(os.Args[1], os.Args[2]))
@@ -52,6 +52,9 @@ func childConvert(args []string) int {
 	time.AfterFunc(time.Duration(life)*time.Microsecond, func() { syscall.Kill(os.Getpid(), syscall.SIGKILL) })
 	keys := newTestKeys(&testing.B{}, 1)
 	job := Job{Source: args[0], Target: args[1], Decrypt: args[2] == "true", Keys: keys.open}
+	if os.Getenv(childEnv) == "kernel" {
+		kernelJob(&job, keys)
+	}
 	if _, err := job.Run(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

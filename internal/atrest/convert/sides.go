@@ -157,7 +157,10 @@ func (j *Job) open(ctx context.Context) (*transfer, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if j.Decrypt {
+	switch {
+	case j.Plain:
+		return j.openPlain()
+	case j.Decrypt:
 		return j.openDecrypt()
 	}
 	return j.openEncrypt()
@@ -223,38 +226,88 @@ func (j *Job) initVolume() (volume.KeySource, error) {
 	return keys, volume.InitDir(j.Target, keys, volume.Config{State: volume.StateConverting})
 }
 
-// openDecrypt prepares the hidden directory beside the target.
+// openDecrypt opens a volume to be read, and makes the target a plain tree.
 func (j *Job) openDecrypt() (*transfer, error) {
-	if entries, err := os.ReadDir(j.Target); err == nil && len(entries) > 0 {
-		return nil, fmt.Errorf("%w: %s holds something", fs.ErrExist, j.Target)
-	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := j.checkEmpty(); err != nil {
 		return nil, err
 	}
 	d, err := volume.OpenDir(j.Source, j.Keys, volume.DirOptions{ReadOnly: true, Purpose: "decrypting to " + j.Target})
 	if err != nil {
 		return nil, err
 	}
-	t := &transfer{close: func() { d.Close() }}
-	if t.identity, err = identify(j.Source, "decrypt"); err != nil {
-		t.close()
+	t, err := j.openHidden("decrypt")
+	if err != nil {
+		d.Close()
+		return nil, err
+	}
+	hidden := t.close
+	t.close = func() { hidden(); d.Close() }
+	t.from = side{root: d.Root().Name(), keys: d.Keys()}
+	return t, nil
+}
+
+// openPlain makes the target a plain tree of a source that is one.
+func (j *Job) openPlain() (*transfer, error) {
+	if err := j.checkEmpty(); err != nil {
+		return nil, err
+	}
+	p, err := makePlan(side{root: j.Source}, func(string, string) {})
+	if err == nil {
+		err = p.checkUse() // before anything appears
+	}
+	if err != nil {
+		return nil, err
+	}
+	t, err := j.openHidden("copy")
+	if err != nil {
+		return nil, err
+	}
+	t.from = side{root: j.Source}
+	return t, nil
+}
+
+// checkEmpty refuses a target that holds something.
+func (j *Job) checkEmpty() error {
+	if entries, err := os.ReadDir(j.Target); err == nil && len(entries) > 0 {
+		return fmt.Errorf("%w: %s holds something", fs.ErrExist, j.Target)
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// openHidden prepares the hidden directory beside the target, in which a plain
+// tree grows.
+func (j *Job) openHidden(way string) (*transfer, error) {
+	id, err := identify(j.Source, way)
+	if err != nil {
 		return nil, err
 	}
 	work := filepath.Join(filepath.Dir(j.Target), "."+filepath.Base(j.Target)+".veildb-convert")
 	tree := filepath.Join(work, "files")
+	if err := os.MkdirAll(work, 0o700); err != nil {
+		return nil, err
+	}
+	if j.Prepare != nil {
+		if err := j.Prepare(work); err != nil {
+			os.Remove(work) // if it is still empty
+			return nil, err
+		}
+	}
 	if err := os.MkdirAll(tree, 0o700); err != nil {
-		t.close()
 		return nil, err
 	}
 	lock, err := disk.Lock(filepath.Join(work, "lock"))
 	if err != nil {
-		t.close()
 		return nil, err
 	}
-	t.close = func() { lock.Close(); d.Close() }
-	t.from = side{root: d.Root().Name(), keys: d.Keys()}
-	t.to = side{root: tree}
-	t.journal = filepath.Join(work, journalName)
+	t := &transfer{to: side{root: tree}, journal: filepath.Join(work, journalName), identity: id, close: func() { lock.Close() }}
 	t.commit = func() error {
+		if j.Finish != nil {
+			if err := j.Finish(tree); err != nil {
+				return err
+			}
+		}
 		// Plain rename replaces an empty directory, and nothing else.
 		if err := unix.Rename(tree, j.Target); err != nil {
 			return &os.LinkError{Op: "rename", Old: tree, New: j.Target, Err: err}

@@ -105,6 +105,19 @@ func encryptEmpty(path string, keys volume.KeySource) (*Dir, error) {
 	return Read(path)
 }
 
+// Open makes path an encrypted directory, as Init does, or unlocks it if it is
+// one. Errors: those of Init, Read and Unlock.
+func Open(path string, keys volume.KeySource) (*Dir, error) {
+	d, err := Read(path)
+	if errors.Is(err, ErrNotEncrypted) || errors.Is(err, fs.ErrNotExist) {
+		return Init(path, keys)
+	}
+	if err == nil {
+		err = d.Unlock(keys)
+	}
+	return d, err
+}
+
 // Adopt makes path, which lies in the encrypted directory d, one that can stand
 // for itself: it gets d's configuration. The caller moves it where it is to be.
 func (d *Dir) Adopt(path string) error {

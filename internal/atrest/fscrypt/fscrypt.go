@@ -16,7 +16,7 @@
 //
 // The master key is HKDF-Expand-SHA-256(DEK, "veildb/kernel/key/v1" || 0 || id),
 // 64 bytes. The id, random, and the version of the DEK are in the Config, a line
-// of JSON in the attribute user.veildb of the directory: attributes can be read
+// of JSON in the attribute user.veildb.kernel of the directory: attributes can be read
 // while the directory is locked, and go where it goes. A copy is in the file
 // .veildb/IDENTIFIER beside the directory. The Config is authenticated under
 // HKDF-Expand-SHA-256(DEK, "veildb/kernel/config/v1" || 0 || id), and it names

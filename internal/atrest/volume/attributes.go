@@ -12,7 +12,7 @@ import (
 
 // OwnAttribute is the extended attribute that holds what a directory which the
 // kernel encrypts knows of itself. It says nothing of a copy, and is not copied.
-const OwnAttribute = "user.veildb"
+const OwnAttribute = "user.veildb.kernel"
 
 // CopyAttributes gives to the owner, mode, extended attributes and times of
 // from, whose Lstat is st, in the order in which one does not undo another.

@@ -140,15 +140,19 @@ func TestParseMounts(t *testing.T) {
 	const table = `22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
 40 22 0:44 / /srv/my\040db rw,nosuid,nodev - fuse.veildb /srv/db\134enc rw,user_id=0
 41 22 0:45 / /srv/ro ro,nosuid master:3 propagate_from:2 - fuse.veildb /srv/x rw
+42 22 7:0 /a\040b /mnt rw - ext4 /dev/loop0 rw
 broken line
 `
 	var got []Entry
-	err := parseMounts(strings.NewReader(table), func(e Entry, fsType string) {
-		if fsType == FSType {
+	err := parseMounts(strings.NewReader(table), func(e Entry) {
+		if e.Type == FSType || e.Root != "/" {
 			got = append(got, e)
 		}
 	})
-	want := []Entry{{"/srv/my db", `/srv/db\enc`, "0:44", false}, {"/srv/ro", "/srv/x", "0:45", true}}
+	want := []Entry{
+		{"/srv/my db", `/srv/db\enc`, "0:44", "/", FSType, false}, {"/srv/ro", "/srv/x", "0:45", "/", FSType, true},
+		{"/mnt", "/dev/loop0", "7:0", "/a b", "ext4", false},
+	}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
 	}

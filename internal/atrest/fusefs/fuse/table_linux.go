@@ -9,11 +9,13 @@ import (
 	"strings"
 )
 
-// An Entry is a mount of this program in the mount table.
+// An Entry is a mount in the mount table.
 type Entry struct {
 	Path     string
 	Source   string
 	Device   string // "major:minor"
+	Root     string // what of the file system is mounted: a path in it
+	Type     string // of the file system
 	ReadOnly bool
 }
 
@@ -22,17 +24,17 @@ type Entry struct {
 func Find(path string) (Entry, bool, error) {
 	var found Entry
 	ours := false
-	err := mounts(func(e Entry, fsType string) {
+	err := Mounts(func(e Entry) {
 		if e.Path == path {
-			found, ours = e, fsType == FSType
+			found, ours = e, e.Type == FSType
 		}
 	})
 	return found, ours, err
 }
 
-// mounts calls f for each mount, in the order of the table: of those at one
-// path the last is on top.
-func mounts(f func(e Entry, fsType string)) error {
+// Mounts calls f for each mount of any file system, in the order of the table:
+// of those at one path the last is on top.
+func Mounts(f func(e Entry)) error {
 	file, err := os.Open("/proc/self/mountinfo")
 	if err != nil {
 		return fmt.Errorf("read mount table: %w", err)
@@ -46,7 +48,7 @@ func mounts(f func(e Entry, fsType string)) error {
 
 // parseMounts reads the format of proc(5): "id parent major:minor root path
 // options [optional...] - type source superoptions".
-func parseMounts(r io.Reader, f func(e Entry, fsType string)) error {
+func parseMounts(r io.Reader, f func(e Entry)) error {
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {
 		left, right, ok := strings.Cut(lines.Text(), " - ")
@@ -54,9 +56,9 @@ func parseMounts(r io.Reader, f func(e Entry, fsType string)) error {
 		if !ok || len(a) < 6 || len(b) < 2 {
 			continue
 		}
-		e := Entry{Path: unescape(a[4]), Source: unescape(b[1]), Device: a[2]}
+		e := Entry{Path: unescape(a[4]), Source: unescape(b[1]), Device: a[2], Root: unescape(a[3]), Type: b[0]}
 		e.ReadOnly = strings.HasPrefix(a[5], "ro")
-		f(e, b[0])
+		f(e)
 	}
 	return lines.Err()
 }
