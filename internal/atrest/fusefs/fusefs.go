@@ -2,8 +2,8 @@
 // programs, such as database servers.
 //
 // Every file of the lower tree is an encrypted file of package volume;
-// directories, links, names, owners, modes and times are those of the lower
-// tree. The kernel's page cache holds content in plain, the lower file system's
+// directories, links, owners, modes and times are those of the lower tree, and
+// so are names unless Options.Names says that they are encrypted. The kernel's page cache holds content in plain, the lower file system's
 // holds ciphertext, and nothing is kept in between: a write is in the lower
 // file before it returns, an fsync is the lower file's fsync.
 //
@@ -48,6 +48,9 @@ const (
 type Options struct {
 	// Keys gives the keys of files; nil means no cipher.
 	Keys volume.KeySource
+	// Names says how names are kept; the zero value is volume.NamesPlain.
+	// Anything else needs Keys.
+	Names volume.Names
 	// Volume is handed to package volume.
 	Volume volume.Options
 	// Source is what mount tables show.

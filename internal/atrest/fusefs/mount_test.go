@@ -23,6 +23,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/veildb/veildb/internal/atrest/fusefs/fuse"
+	"github.com/veildb/veildb/internal/atrest/volume"
 	"github.com/veildb/veildb/internal/crypto/secret"
 )
 
@@ -39,6 +40,7 @@ type serveConfig struct {
 	Version           uint32
 	WriteBack         bool
 	ReadOnly          bool
+	HideNames         bool
 	Lost              string
 	Loops             int
 	Collect           bool   // collect garbage all the time
@@ -81,6 +83,9 @@ func serve(cfg string) error {
 	o := Options{Source: c.Lower, AllowOther: true, ReadOnly: c.ReadOnly, Lost: c.Lost, Loops: c.Loops, Log: func(err error) { fmt.Println("log", err) }}
 	if c.WriteBack {
 		o.Cache = WriteBack
+	}
+	if c.HideNames {
+		o.Names = volume.NamesEncrypted
 	}
 	if c.Key != 0 {
 		o.Keys = testKeys(c.Key, max(c.Version, 1))

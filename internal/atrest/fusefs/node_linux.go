@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/veildb/veildb/internal/atrest/fusefs/fuse"
+	"github.com/veildb/veildb/internal/atrest/volume"
 )
 
 // inode is what a lower file is known by. It stays the file's own as long as a
@@ -24,7 +25,8 @@ type node struct {
 	ino            uint64 // what programs see; it stays when Rekey replaces the file
 	lookups        uint64 // how often the kernel was told of it; guarded by fileSystem.mu
 	complained     atomic.Bool
-	idle           *list.Element // guarded by fileSystem.idleMu
+	names          atomic.Pointer[volume.DirNames] // of a directory, once known; see namesOf
+	idle           *list.Element                   // guarded by fileSystem.idleMu
 
 	// See descriptors, whose mu guards these.
 	pins   int
@@ -39,10 +41,10 @@ type node struct {
 // changes the tree.
 const timeout = 24 * 3600 // seconds
 
-// lookupAt finds name below the node dir and tells the kernel of it: one
+// lookupAt finds the lower name in the node dir and tells the kernel of it: one
 // FORGET is due for each success.
-func (fs *fileSystem) lookupAt(dir *node, name string, st *unix.Stat_t) (*node, unix.Errno) {
-	fd, err := unix.Openat(dir.fd, name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+func (fs *fileSystem) lookupAt(dir *node, lower string, st *unix.Stat_t) (*node, unix.Errno) {
+	fd, err := unix.Openat(dir.fd, lower, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, errnoOf(err)
 	}
@@ -109,6 +111,9 @@ func (fs *fileSystem) entry(e *fuse.EntryOut, n *node, st *unix.Stat_t) {
 	*e = fuse.EntryOut{NodeID: n.id, Generation: n.generation, EntryValid: timeout, AttrValid: timeout}
 	fs.attr(&e.Attr, st)
 	e.Attr.Ino = n.ino
+	if n.kind == unix.S_IFLNK {
+		e.Attr.Size = uint64(fs.linkSize(n, st.Size))
+	}
 }
 
 // attr translates the attributes of a lower file.

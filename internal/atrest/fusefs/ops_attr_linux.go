@@ -16,7 +16,11 @@ func (fs *fileSystem) lookup(n *node, r *fuse.Request) (int, unix.Errno) {
 	}
 	out, size := fuse.Out[fuse.EntryOut](r)
 	var st unix.Stat_t
-	child, errno := fs.lookupAt(n, name, &st)
+	var child *node
+	low, errno := fs.lower(n, name, false)
+	if errno == 0 {
+		child, errno = fs.lookupAt(n, low.Name, &st)
+	}
 	if errno == unix.ENOENT {
 		out.EntryValid = timeout // node 0: the kernel may believe that it is not there
 		return size, 0
@@ -42,6 +46,9 @@ func (fs *fileSystem) attrOut(n *node, r *fuse.Request) (int, unix.Errno) {
 	out.AttrValid = timeout
 	fs.attr(&out.Attr, &st)
 	out.Attr.Ino = n.ino
+	if n.kind == unix.S_IFLNK {
+		out.Attr.Size = uint64(fs.linkSize(n, st.Size))
+	}
 	return size, 0
 }
 
@@ -137,11 +144,8 @@ func (fs *fileSystem) statfs(r *fuse.Request) (int, unix.Errno) {
 }
 
 func (fs *fileSystem) readlink(n *node, r *fuse.Request) (int, unix.Errno) {
-	k, err := unix.Readlinkat(n.fd, "", r.Reply[:unix.PathMax])
-	if err != nil {
-		return 0, errnoOf(err)
-	}
-	return k, 0
+	target, errno := fs.linkTarget(n, r.Reply)
+	return copy(r.Reply, target), errno
 }
 
 // Extended attributes are those of the lower file. Access lists are not: the

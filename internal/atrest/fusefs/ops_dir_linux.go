@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/veildb/veildb/internal/atrest/fusefs/fuse"
+	"github.com/veildb/veildb/internal/atrest/volume"
 )
 
 // A directory is an open directory of a program.
@@ -71,6 +72,13 @@ func (fs *fileSystem) readdir(n *node, r *fuse.Request) (int, unix.Errno) {
 	if _, err := unix.Seek(d.fd, int64(in.Offset), unix.SEEK_SET); err != nil {
 		return 0, errnoOf(err)
 	}
+	names, errno := fs.namesOf(n, false)
+	if errno == unix.ENOENT {
+		names, errno = volume.PlainNames, 0 // there is nothing in it but . and ..
+	}
+	if errno != 0 {
+		return 0, errno
+	}
 	out := r.Reply[:min(in.Size, fuse.MaxIO)]
 	plus := r.Opcode == fuse.OpReaddirplus
 	used := 0
@@ -93,28 +101,32 @@ func (fs *fileSystem) readdir(n *node, r *fuse.Request) (int, unix.Errno) {
 		for b := d.buf[:k]; len(b) > 0; {
 			var e lowerEntry
 			b = e.decode(b)
-			if used+fuse.DirentLen(len(e.name), plus) > len(out) {
+			name, shown := fs.shown(n, names, e.name)
+			if !shown {
+				continue
+			}
+			if used+fuse.DirentLen(len(name), plus) > len(out) {
 				return used, 0
 			}
-			used = fs.addEntry(n, out, used, &e, plus)
+			used = fs.addEntry(n, out, used, &e, name, plus)
 		}
 	}
 }
 
-// addEntry puts e into out at used.
-func (fs *fileSystem) addEntry(dir *node, out []byte, used int, e *lowerEntry, plus bool) int {
+// addEntry puts e, which programs know as name, into out at used.
+func (fs *fileSystem) addEntry(dir *node, out []byte, used int, e *lowerEntry, name string, plus bool) int {
 	d := fuse.Dirent{Ino: e.ino, Off: e.off, Type: uint32(e.kind)}
 	if !plus {
-		return fuse.AppendDirent(out, used, d, e.name, nil)
+		return fuse.AppendDirent(out, used, d, []byte(name), nil)
 	}
 	var entry fuse.EntryOut // node 0: the kernel looks it up itself
-	if name := string(e.name); name != "." && name != ".." {
+	if name != "." && name != ".." {
 		var st unix.Stat_t
-		if child, errno := fs.lookupAt(dir, name, &st); errno == 0 {
+		if child, errno := fs.lookupAt(dir, string(e.name), &st); errno == 0 {
 			fs.entry(&entry, child, &st)
 		}
 	}
-	return fuse.AppendDirent(out, used, d, e.name, &entry)
+	return fuse.AppendDirent(out, used, d, []byte(name), &entry)
 }
 
 // A lowerEntry is one entry as getdents64(2) returns it.

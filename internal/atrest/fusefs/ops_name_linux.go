@@ -6,13 +6,14 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/veildb/veildb/internal/atrest/fusefs/fuse"
+	"github.com/veildb/veildb/internal/atrest/volume"
 )
 
-// replyEntry looks name up and replies with it.
-func (fs *fileSystem) replyEntry(dir *node, name string, r *fuse.Request) (int, unix.Errno) {
+// replyEntry looks the lower name up and replies with it.
+func (fs *fileSystem) replyEntry(dir *node, lower string, r *fuse.Request) (int, unix.Errno) {
 	out, size := fuse.Out[fuse.EntryOut](r)
 	var st unix.Stat_t
-	n, errno := fs.lookupAt(dir, name, &st)
+	n, errno := fs.lookupAt(dir, lower, &st)
 	if errno != 0 {
 		return 0, errno
 	}
@@ -41,12 +42,17 @@ func (fs *fileSystem) own(dir *node, fd int, mode uint32, r *fuse.Request) error
 	return nil
 }
 
-// make has make create name in dir, gives it to the caller and replies with it.
-func (fs *fileSystem) make(dir *node, name string, mode uint32, r *fuse.Request, make func() error) (int, unix.Errno) {
-	if err := make(); err != nil {
+// make has make create name in dir, under the lower name that it gets, gives it
+// to the caller and replies with it.
+func (fs *fileSystem) make(dir *node, name string, mode uint32, r *fuse.Request, make func(lower string) error) (int, unix.Errno) {
+	low, errno := fs.lower(dir, name, true)
+	if errno != 0 {
+		return 0, errno
+	}
+	if err := volume.MakeEntry(dir.fd, low, make); err != nil {
 		return 0, errnoOf(err)
 	}
-	fd, err := unix.Openat(dir.fd, name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	fd, err := unix.Openat(dir.fd, low.Name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err == nil {
 		if err = fs.own(dir, fd, mode, r); err != nil {
 			unix.Close(fd)
@@ -57,7 +63,7 @@ func (fs *fileSystem) make(dir *node, name string, mode uint32, r *fuse.Request,
 		if mode&unix.S_IFMT == unix.S_IFDIR {
 			flags = unix.AT_REMOVEDIR
 		}
-		unix.Unlinkat(dir.fd, name, flags)
+		volume.RemoveEntry(dir.fd, low, flags)
 		return 0, errnoOf(err)
 	}
 	out, size := fuse.Out[fuse.EntryOut](r)
@@ -76,8 +82,8 @@ func (fs *fileSystem) mkdir(dir *node, r *fuse.Request) (int, unix.Errno) {
 	if !ok || !named {
 		return 0, unix.EINVAL
 	}
-	return fs.make(dir, name, in.Mode&0o7777|unix.S_IFDIR, r, func() error {
-		return unix.Mkdirat(dir.fd, name, in.Mode&0o7777)
+	return fs.make(dir, name, in.Mode&0o7777|unix.S_IFDIR, r, func(lower string) error {
+		return unix.Mkdirat(dir.fd, lower, in.Mode&0o7777)
 	})
 }
 
@@ -87,8 +93,12 @@ func (fs *fileSystem) symlink(dir *node, r *fuse.Request) (int, unix.Errno) {
 	if !ok || !targeted {
 		return 0, unix.EINVAL
 	}
-	return fs.make(dir, name, unix.S_IFLNK, r, func() error {
-		return unix.Symlinkat(target, dir.fd, name)
+	target, err := fs.lowerTarget(target)
+	if err != nil {
+		return 0, errnoOf(err)
+	}
+	return fs.make(dir, name, unix.S_IFLNK, r, func(lower string) error {
+		return unix.Symlinkat(target, dir.fd, lower)
 	})
 }
 
@@ -108,8 +118,8 @@ func (fs *fileSystem) mknod(dir *node, r *fuse.Request) (int, unix.Errno) {
 		return size, fs.describe(out, f)
 	}
 	dev := unix.Mkdev(in.Rdev>>8&0xfff, in.Rdev&0xff|in.Rdev>>12&^0xff)
-	return fs.make(dir, name, in.Mode, r, func() error {
-		return unix.Mknodat(dir.fd, name, in.Mode, int(dev))
+	return fs.make(dir, name, in.Mode, r, func(lower string) error {
+		return unix.Mknodat(dir.fd, lower, in.Mode, int(dev))
 	})
 }
 
@@ -157,11 +167,17 @@ func (fs *fileSystem) replyCreated(f *file, flags uint32, r *fuse.Request) (int,
 // gets its name last, when it has its header and its owner, so that whoever
 // looks at the lower tree, a backup too, never finds less.
 func (fs *fileSystem) createFile(dir *node, name string, mode uint32, r *fuse.Request) (*file, unix.Errno) {
+	low, errno := fs.lower(dir, name, true)
+	if errno != 0 {
+		return nil, errno
+	}
 	f, errno := fs.unnamedFile(dir, mode, r)
 	if errno != 0 {
 		return nil, errno
 	}
-	err := unix.Linkat(fs.proc, strconv.Itoa(f.lower.fd), dir.fd, name, unix.AT_SYMLINK_FOLLOW)
+	err := volume.MakeEntry(dir.fd, low, func(lower string) error {
+		return unix.Linkat(fs.proc, strconv.Itoa(f.lower.fd), dir.fd, lower, unix.AT_SYMLINK_FOLLOW)
+	})
 	if err != nil {
 		fs.put(f)
 		fs.forget(fuse.ForgetOne{NodeID: f.node.id, Nlookup: 1})
@@ -228,7 +244,15 @@ func (fs *fileSystem) remove(dir *node, r *fuse.Request, flags int) (int, unix.E
 	if !ok {
 		return 0, unix.EINVAL
 	}
-	return 0, errnoOf(unix.Unlinkat(dir.fd, name, flags))
+	low, errno := fs.lower(dir, name, false)
+	if errno != 0 {
+		return 0, errno
+	}
+	err := volume.RemoveEntry(dir.fd, low, flags)
+	if err != nil && flags == unix.AT_REMOVEDIR {
+		fs.forgetNames(dir, low)
+	}
+	return 0, errnoOf(err)
 }
 
 func (fs *fileSystem) rename(dir *node, r *fuse.Request) (int, unix.Errno) {
@@ -258,7 +282,19 @@ func (fs *fileSystem) move(dir *node, newDir uint64, names []byte, flags uint32)
 		return 0, errno
 	}
 	defer fs.unpin(target)
-	return 0, errnoOf(unix.Renameat2(dir.fd, from, target.fd, to, uint(flags)))
+	low, errno := fs.lower(dir, from, false)
+	if errno != 0 {
+		return 0, errno
+	}
+	lowTo, errno := fs.lower(target, to, true)
+	if errno != 0 {
+		return 0, errno
+	}
+	err := volume.RenameEntry(dir.fd, low, target.fd, lowTo, uint(flags))
+	if err != nil {
+		fs.forgetNames(target, lowTo)
+	}
+	return 0, errnoOf(err)
 }
 
 func (fs *fileSystem) link(dir *node, r *fuse.Request) (int, unix.Errno) {
@@ -272,8 +308,15 @@ func (fs *fileSystem) link(dir *node, r *fuse.Request) (int, unix.Errno) {
 		return 0, errno
 	}
 	defer fs.unpin(old)
-	if err := unix.Linkat(fs.proc, strconv.Itoa(old.fd), dir.fd, name, unix.AT_SYMLINK_FOLLOW); err != nil {
+	low, errno := fs.lower(dir, name, true)
+	if errno != 0 {
+		return 0, errno
+	}
+	err := volume.MakeEntry(dir.fd, low, func(lower string) error {
+		return unix.Linkat(fs.proc, strconv.Itoa(old.fd), dir.fd, lower, unix.AT_SYMLINK_FOLLOW)
+	})
+	if err != nil {
 		return 0, errnoOf(err)
 	}
-	return fs.replyEntry(dir, name, r)
+	return fs.replyEntry(dir, low.Name, r)
 }

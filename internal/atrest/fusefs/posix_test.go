@@ -14,7 +14,12 @@ import (
 
 // TestPosix runs the conformance tests of another FUSE library.
 func TestPosix(t *testing.T) {
-	m := mountTest(t, serveConfig{Key: 1})
+	t.Run("names=plain", func(t *testing.T) { posix(t, serveConfig{Key: 1}) })
+	t.Run("names=encrypted", func(t *testing.T) { posix(t, serveConfig{Key: 1, HideNames: true}) })
+}
+
+func posix(t *testing.T, c serveConfig) {
+	m := mountTest(t, c)
 	for _, name := range slices.Sorted(maps.Keys(posixtest.All)) {
 		if name == "FcntlFlockLocksFile" {
 			continue // fails on any Linux file system: a process does not exclude itself

@@ -18,7 +18,12 @@ import (
 // TestSemantics does on a mount, and on the file system below it, what programs
 // expect to work, or to fail, and compares what they see.
 func TestSemantics(t *testing.T) {
-	m := mountTest(t, serveConfig{Key: 1})
+	t.Run("names=plain", func(t *testing.T) { semantics(t, serveConfig{Key: 1}) })
+	t.Run("names=encrypted", func(t *testing.T) { semantics(t, serveConfig{Key: 1, HideNames: true}) })
+}
+
+func semantics(t *testing.T, c serveConfig) {
+	m := mountTest(t, c)
 	plain := tempDir(t)
 	for _, c := range []struct {
 		name string
