@@ -176,6 +176,80 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+// TestCancelReused uses a connection under contexts that end and that do not.
+func TestCancelReused(t *testing.T) {
+	g := gate(t, &sidecartest.Gate{})
+	db := open(t, g.Addr, "", veilsql.WithKey(withMEK))
+	db.SetMaxOpenConns(1)
+	id := func(ctx context.Context) (id int) {
+		t.Helper()
+		if err := db.QueryRowContext(ctx, "SELECT CONNECTION_ID() FROM people WHERE id = 1").Scan(&id); err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	background := context.Background()
+	first := id(background)
+	for range 3 { // an end between statements does no harm
+		ctx, cancel := context.WithCancel(background)
+		if a, b := id(ctx), id(ctx); a != first || b != first {
+			t.Errorf("connections %d and %d, want %d", a, b, first)
+		}
+		cancel()
+		if now := id(background); now != first {
+			t.Errorf("connection %d after the end of a context, want %d", now, first)
+		}
+		if err := db.PingContext(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("ping under a context that has ended: %v", err)
+		}
+	}
+	for name, run := range map[string]func(ctx context.Context, cancel func()) error{
+		"exec": func(ctx context.Context, cancel func()) error {
+			_, err := db.ExecContext(ctx, "DO SLEEP(20)")
+			return err
+		},
+		"prepared": func(ctx context.Context, cancel func()) error {
+			st, err := db.Prepare("SELECT name, SLEEP(?) FROM people WHERE id = 1")
+			if err != nil {
+				return err
+			}
+			defer st.Close()
+			_, err = st.QueryContext(ctx, 20)
+			return err
+		},
+		"rows": func(ctx context.Context, cancel func()) error {
+			rows, err := db.QueryContext(ctx, "SELECT p.name, city FROM people p, seq_1_to_1000000")
+			if err != nil {
+				return err
+			}
+			defer rows.Close()
+			for rows.Next() {
+				cancel()
+			}
+			return rows.Err()
+		},
+		"transaction": func(ctx context.Context, cancel func()) error {
+			tx, err := db.BeginTx(ctx, nil)
+			if err != nil {
+				return err
+			}
+			defer tx.Rollback()
+			_, err = tx.ExecContext(ctx, "DO SLEEP(20)")
+			return err
+		},
+	} {
+		before := id(background)
+		ctx, cancel := context.WithTimeout(background, 100*time.Millisecond)
+		if err := run(ctx, cancel); !errors.Is(err, ctx.Err()) || err == nil {
+			t.Errorf("%s: %v, want %v", name, err, ctx.Err())
+		}
+		cancel()
+		if now := id(background); now == before {
+			t.Errorf("%s: the connection is used again", name)
+		}
+	}
+}
+
 // TestDeadConnections kills idle connections; the pool must notice before it
 // sends anything.
 func TestDeadConnections(t *testing.T) {

@@ -1,6 +1,7 @@
 package veilsql_test
 
 import (
+	"context"
 	"database/sql"
 	"testing"
 
@@ -12,6 +13,8 @@ import (
 // driver=mysql, plain is what the sidecar in between costs, and cells what the
 // gate of the tests and the opening of two cells cost.
 func BenchmarkPointSelect(b *testing.B) {
+	ctx, cancel := context.WithCancel(context.Background()) // as servers have one for each request
+	defer cancel()
 	plain, err := sql.Open("veilsql", dsn(backend(b), "requireProtection=false&mekFile="+mekFile(b)))
 	if err != nil {
 		b.Fatal(err)
@@ -40,7 +43,7 @@ func BenchmarkPointSelect(b *testing.B) {
 			for b.Loop() {
 				var name string
 				var salary uint32
-				if err := st.QueryRow(1).Scan(&name, &salary); err != nil {
+				if err := st.QueryRowContext(ctx, 1).Scan(&name, &salary); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -35,9 +35,11 @@ type mysqlStmt interface {
 	driver.NamedValueChecker
 }
 
-// A conn is a connection: the MySQL driver's, with our errors and rows.
+// A conn is a connection: the MySQL driver's, with our errors and rows, and with
+// contexts watched by us.
 type conn struct {
 	mysqlConn
+	watcher   watcher
 	tag       string // ends the names of columns whose values begin with a type
 	parseTime bool
 	loc       *time.Location
@@ -53,8 +55,12 @@ func (c *conn) Prepare(query string) (driver.Stmt, error) {
 }
 
 func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
-	s, err := c.mysqlConn.PrepareContext(ctx, query)
+	at, err := c.watcher.begin(ctx)
 	if err != nil {
+		return nil, err
+	}
+	s, err := c.mysqlConn.PrepareContext(inner, query)
+	if err = c.watcher.end(at, err); err != nil {
 		return nil, typed(err)
 	}
 	ms, ok := s.(mysqlStmt)
@@ -66,12 +72,21 @@ func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, e
 }
 
 func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	r, err := c.mysqlConn.ExecContext(ctx, query, args)
-	return r, typed(err)
+	at, err := c.watcher.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r, err := c.mysqlConn.ExecContext(inner, query, args)
+	return r, typed(c.watcher.end(at, err))
 }
 
 func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	return c.rows(c.mysqlConn.QueryContext(ctx, query, args))
+	at, err := c.watcher.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r, err := c.mysqlConn.QueryContext(inner, query, args)
+	return c.rows(at, r, err)
 }
 
 // A stmt is a prepared statement.
@@ -81,12 +96,21 @@ type stmt struct {
 }
 
 func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
-	r, err := s.mysqlStmt.ExecContext(ctx, args)
-	return r, typed(err)
+	at, err := s.conn.watcher.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.mysqlStmt.ExecContext(inner, args)
+	return r, typed(s.conn.watcher.end(at, err))
 }
 
 func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
-	return s.conn.rows(s.mysqlStmt.QueryContext(ctx, args))
+	at, err := s.conn.watcher.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.mysqlStmt.QueryContext(inner, args)
+	return s.conn.rows(at, r, err)
 }
 
 // typed makes the sidecar's errors ours.

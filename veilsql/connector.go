@@ -55,7 +55,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 		raw.Close()
 		return nil, fmt.Errorf("veilsql: %T lacks interfaces of driver.Conn", raw)
 	}
-	return &conn{mysqlConn: mc, tag: l.side.Tag, parseTime: cfg.ParseTime, loc: cfg.Loc}, nil
+	return &conn{mysqlConn: mc, watcher: watcher{close: l.attached.Close}, tag: l.side.Tag, parseTime: cfg.ParseTime, loc: cfg.Loc}, nil
 }
 
 // newTag returns a name no column has.

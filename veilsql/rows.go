@@ -3,6 +3,7 @@ package veilsql
 import (
 	"database/sql/driver"
 	"fmt"
+	"io"
 	"reflect"
 	"strconv"
 	"strings"
@@ -29,21 +30,22 @@ var _ mysqlRows = (*rows)(nil)
 type rows struct {
 	mysqlRows
 	conn  *conn
+	at    *watch // until Close
 	names []string
 	typed []int // columns whose values begin with their type
 }
 
-// rows wraps what a query gave.
-func (c *conn) rows(inner driver.Rows, err error) (driver.Rows, error) {
+// rows wraps what a query gave that began with at.
+func (c *conn) rows(at *watch, raw driver.Rows, err error) (driver.Rows, error) {
 	if err != nil {
-		return nil, typed(err)
+		return nil, typed(c.watcher.end(at, err))
 	}
-	mr, ok := inner.(mysqlRows)
+	mr, ok := raw.(mysqlRows)
 	if !ok {
-		inner.Close()
-		return nil, fmt.Errorf("veilsql: %T lacks interfaces of driver.Rows", inner)
+		raw.Close()
+		return nil, c.watcher.end(at, fmt.Errorf("veilsql: %T lacks interfaces of driver.Rows", raw))
 	}
-	r := &rows{mysqlRows: mr, conn: c}
+	r := &rows{mysqlRows: mr, conn: c, at: at}
 	r.begin()
 	return r, nil
 }
@@ -60,11 +62,15 @@ func (r *rows) begin() {
 
 func (r *rows) Columns() []string { return r.names }
 
-func (r *rows) Close() error { return typed(r.mysqlRows.Close()) }
+func (r *rows) Close() error {
+	err := r.conn.watcher.end(r.at, r.mysqlRows.Close())
+	r.at = nil
+	return typed(err)
+}
 
 func (r *rows) Next(dest []driver.Value) error {
 	if err := r.mysqlRows.Next(dest); err != nil {
-		return typed(err)
+		return r.failed(err)
 	}
 	for _, i := range r.typed {
 		v, err := r.conn.value(dest[i])
@@ -78,10 +84,18 @@ func (r *rows) Next(dest []driver.Value) error {
 
 func (r *rows) NextResultSet() error {
 	if err := r.mysqlRows.NextResultSet(); err != nil {
-		return typed(err)
+		return r.failed(err)
 	}
 	r.begin()
 	return nil
+}
+
+// failed is err, or the context's error in place of one that came of it.
+func (r *rows) failed(err error) error {
+	if err != io.EOF && r.at != nil && r.conn.watcher.ended.Load() {
+		return r.at.ctx.Err()
+	}
+	return typed(err)
 }
 
 func (r *rows) isTyped(i int) bool {
