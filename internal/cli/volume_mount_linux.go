@@ -215,7 +215,7 @@ func (o *mountOptions) serve(ctx context.Context, env *Env) (err error) {
 		},
 	}
 	if src.dir != nil {
-		opts.Lost = src.dir.Private("lost")
+		opts.Lost, opts.Names = src.dir.Private("lost"), src.dir.Config().Names
 	}
 	if o.cache == "back" {
 		opts.Cache = fusefs.WriteBack
