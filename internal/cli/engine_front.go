@@ -22,9 +22,8 @@ func (e *serverEngine) connect(ctx context.Context, a *serverArm, dataset, varia
 	if direct(variant) {
 		return e.openPlain(ctx, a.server.Addr())
 	}
-	log := filepath.Join(a.dir, "front.log")
 	if variant == "relay" {
-		if a.front, err = startChild(ctx, serving(log, "bench", "relay", "--backend", a.server.Addr())); err != nil {
+		if a.front, err = startChild(ctx, serving(filepath.Join(a.dir, "front.log"), "bench", "relay", "--backend", a.server.Addr())); err != nil {
 			return nil, err
 		}
 		return e.openPlain(ctx, a.front.address)
@@ -35,20 +34,25 @@ func (e *serverEngine) connect(ctx context.Context, a *serverArm, dataset, varia
 			return nil, err
 		}
 	}
-	rules := filepath.Join(a.dir, "rules.yaml")
-	if err := disk.AtomicWrite(rules, studyRules(set.Patterns()), 0o600); err != nil {
-		return nil, fmt.Errorf("write rules: %w", err)
-	}
-	a.front, err = startChild(ctx, serving(log, "gate", "serve", "--listen", "127.0.0.1:0",
-		"--backend", "mysql://"+gateAccount+"@"+a.server.Addr()+"/", "--rules", rules,
-		"--allow-clear-keys", "--audit", filepath.Join(a.dir, "audit.jsonl"), "--grace", "1s"))
-	if err != nil {
+	if a.front, err = startGate(ctx, a.dir, a.server.Addr(), set); err != nil {
 		return nil, err
 	}
 	if variant == "gate" {
 		return e.openPlain(ctx, a.front.address)
 	}
 	return openRevealing(ctx, a.front.address)
+}
+
+// startGate starts a gate to the server at backend that protects the columns of
+// set. Its files are in dir.
+func startGate(ctx context.Context, dir, backend string, set *cells.Set) (*child, error) {
+	rules := filepath.Join(dir, "rules.yaml")
+	if err := disk.AtomicWrite(rules, studyRules(set.Patterns()), 0o600); err != nil {
+		return nil, fmt.Errorf("write rules: %w", err)
+	}
+	return startChild(ctx, serving(filepath.Join(dir, "front.log"), "gate", "serve", "--listen", "127.0.0.1:0",
+		"--backend", "mysql://"+gateAccount+"@"+backend+"/", "--rules", rules,
+		"--allow-clear-keys", "--audit", filepath.Join(dir, "audit.jsonl"), "--grace", "1s"))
 }
 
 // studyRules are the rules of a gate that protects the columns of patterns from

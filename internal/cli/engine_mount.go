@@ -21,15 +21,22 @@ const mountStop = 2 * mountDetach
 // mount mounts the volume in dir's lowerDir on its volumeDir; without a cipher
 // it is what lies in volumeDir so far that shows through the mount.
 func (e *serverEngine) mount(ctx context.Context, dir string, cipher bool) (*child, error) {
+	if !cipher {
+		if err := os.Rename(filepath.Join(dir, volumeDir), filepath.Join(dir, lowerDir)); err != nil {
+			return nil, fmt.Errorf("mount volume: %w", err)
+		}
+	}
+	return e.remount(ctx, dir, cipher)
+}
+
+// remount is mount for a directory where a volume was mounted before.
+func (e *serverEngine) remount(ctx context.Context, dir string, cipher bool) (*child, error) {
 	lower, upper := filepath.Join(dir, lowerDir), filepath.Join(dir, volumeDir)
 	args := []string{"bench", "mount", lower, upper}
 	if cipher {
 		args = append(args, "--key", filepath.Join(e.dir, "keys.json"))
 	} else {
 		args = append(args, "--no-cipher")
-		if err := os.Rename(upper, lower); err != nil {
-			return nil, fmt.Errorf("mount volume: %w", err)
-		}
 	}
 	if err := os.MkdirAll(upper, 0o711); err != nil {
 		return nil, fmt.Errorf("mount volume: %w", err)

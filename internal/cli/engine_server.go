@@ -238,6 +238,25 @@ func (e *serverEngine) twin(ctx context.Context, dataset, variant string) (strin
 // Open copies the original or a twin of it, starts a server on the copy and
 // what the variant puts below and before it, and connects to that.
 func (e *serverEngine) Open(ctx context.Context, dataset, variant, arm string) (_ *study.Database, err error) {
+	a, err := e.arm(ctx, dataset, variant, arm)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, a.close())
+		}
+	}()
+	if a.db, err = e.connect(ctx, a, dataset, variant); err != nil {
+		return nil, err
+	}
+	// The load's connections come and go with its terminals, never in between.
+	a.db.SetMaxIdleConns(256)
+	return &study.Database{DB: a.db, CPU: a.cpu, Private: true, Verify: a.verify, Close: a.close}, nil
+}
+
+// arm copies the original or a twin of it and starts servers on the copies.
+func (e *serverEngine) arm(ctx context.Context, dataset, variant, arm string) (_ *serverArm, err error) {
 	a := &serverArm{engine: e, dir: filepath.Join(e.dir, arm)}
 	defer func() {
 		if err != nil {
@@ -259,15 +278,7 @@ func (e *serverEngine) Open(ctx context.Context, dataset, variant, arm string) (
 			return nil, err
 		}
 	}
-	if err := a.start(ctx, variant); err != nil {
-		return nil, err
-	}
-	if a.db, err = e.connect(ctx, a, dataset, variant); err != nil {
-		return nil, err
-	}
-	// The load's connections come and go with its terminals, never in between.
-	a.db.SetMaxIdleConns(256)
-	return &study.Database{DB: a.db, CPU: a.cpu, Close: a.close}, nil
+	return a, a.start(ctx, variant)
 }
 
 // A serverArm is one arm at work.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/veildb/veildb/internal/atrest/sqlvfs"
 	"github.com/veildb/veildb/internal/bench/dsn"
+	"github.com/veildb/veildb/internal/bench/result"
 	"github.com/veildb/veildb/internal/bench/run"
 	"github.com/veildb/veildb/internal/bench/study"
 	"github.com/veildb/veildb/internal/inuse/cells"
@@ -158,7 +159,7 @@ func (e *embeddedEngine) Open(ctx context.Context, dataset, variant, arm string)
 	}
 	db := sql.OpenDB(connector)
 	return &study.Database{
-		DB: db, CPU: run.EmbeddedCPU,
+		DB: db, CPU: run.EmbeddedCPU, Verify: func(ctx context.Context) ([]result.Check, error) { return quickCheck(ctx, db) },
 		Close: func() error { return errors.Join(db.Close(), release(), removeDatabase(path)) },
 	}, nil
 }

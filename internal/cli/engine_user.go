@@ -76,7 +76,7 @@ func onArms(d *study.Definition, arms []userArm) *study.Definition {
 	for _, a := range arms[1:] {
 		n.Variants = append(n.Variants, a.name)
 	}
-	n.Sitting, n.Reopen = 1000*time.Hour, false
+	n.Sitting, n.Reopen, n.Failover = 1000*time.Hour, false, nil
 	return &n
 }
 
@@ -149,7 +149,7 @@ func (u *userDatabase) claim(ctx context.Context) error {
 }
 
 // studyTable matches the names of the workloads' tables.
-var studyTable = regexp.MustCompile(`^(sbtest\d+|warehouse|district|customer|history|new_order|oorder|orders|order_line|item|stock|tpcc_load|veildb_tpcc)$`)
+var studyTable = regexp.MustCompile(`^(sbtest\d+|veildb_loaded|warehouse|district|customer|history|new_order|oorder|orders|order_line|item|stock|tpcc_load|veildb_tpcc)$`)
 
 func (u *userDatabase) tables(ctx context.Context) ([]string, error) {
 	query := "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()"

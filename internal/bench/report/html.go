@@ -39,6 +39,7 @@ type page struct {
 	Plan       []string
 	Forests    []template.HTML
 	Tables     []studyTable
+	Failover   *studyTable
 	Threads    []panel
 	CPU        []panel
 	SplitCPU   bool // some row splits processor time into parts
@@ -72,6 +73,9 @@ func HTML(w io.Writer, s *result.Summary, rec Records) error {
 		Tables: studyTables(s, true),
 		Voids:  rec.Voids, Config: configOf(rec.Config), Env: environmentOf(s),
 		Policy: policy(), CSS: template.CSS(pageCSS), JS: template.JS(pageJS), Data: template.JS(data),
+	}
+	if f, ok := failoverTable(s); ok {
+		p.Failover = &f
 	}
 	p.charts(rec)
 	var buf bytes.Buffer // a page that fails half-way must not be written

@@ -32,7 +32,11 @@ func Markdown(w io.Writer, s *result.Summary) error {
 			pairOf(r.LatencyUS["p95"].Pair), mde(r), published(r), clean(r.Verdict)}
 	})
 	m.list("Without full figures", notes(s))
-	for _, st := range studyTables(s, false) {
+	tables := studyTables(s, false)
+	if f, ok := failoverTable(s); ok {
+		tables = append(tables, f)
+	}
+	for _, st := range tables {
 		m.line("## " + mdEscape(st.Title))
 		m.lines(st.heads(), st.Rows)
 		m.line(mdEscape(st.Lede))

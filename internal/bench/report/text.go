@@ -36,7 +36,11 @@ func Text(w io.Writer, s *result.Summary, width int, color bool) error {
 
 // studyTables writes the published tables with our figures beside theirs.
 func (t *text) studyTables() {
-	for _, st := range studyTables(t.s, false) {
+	tables := studyTables(t.s, false)
+	if f, ok := failoverTable(t.s); ok {
+		tables = append(tables, f)
+	}
+	for _, st := range tables {
 		t.println("", "")
 		t.println(sgrBold, wrap(st.Title, t.width, "  "))
 		st.fit(t.width).write(t, t.ink)

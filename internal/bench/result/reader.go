@@ -176,6 +176,8 @@ func decode(line []byte) (any, error) {
 		return decodeAs[Void](line)
 	case TypeNote:
 		return decodeAs[Note](line)
+	case TypeFailover:
+		return decodeAs[Failover](line)
 	case TypeEnd:
 		return decodeAs[End](line)
 	case "":

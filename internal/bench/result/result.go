@@ -18,6 +18,8 @@ const (
 	TypeVoid   = "void"
 	TypeNote   = "note"
 	TypeEnd    = "end"
+
+	TypeFailover = "failover"
 )
 
 // Header is the first line of run.jsonl.
@@ -139,8 +141,11 @@ type Check struct {
 	Name    string `json:"name"`
 	Engine  string `json:"engine,omitempty"`
 	Variant string `json:"variant"`
-	OK      bool   `json:"ok"`
-	Detail  string `json:"detail,omitempty"`
+	// Workload and Threads say after which comparison, if after one.
+	Workload string `json:"workload,omitempty"`
+	Threads  int    `json:"threads,omitempty"`
+	OK       bool   `json:"ok"`
+	Detail   string `json:"detail,omitempty"` // what was looked at, or what is wrong
 }
 
 // Void withdraws a whole quad for a cause fixed beforehand.
@@ -157,6 +162,55 @@ type Note struct {
 	Type string `json:"type"`
 	Text string `json:"text"`
 }
+
+// A Failover is what it cost a replicated database to lose one of its replicas
+// under load without warning, and to have it back. Seconds count from the
+// moment the replica was taken away, if not said otherwise.
+type Failover struct {
+	Type    string    `json:"type,omitempty"`
+	Engine  string    `json:"engine"`
+	Variant string    `json:"variant"`
+	Number  int       `json:"number"` // of this variant's failovers, from 1
+	Start   time.Time `json:"start"`  // of the load
+	// Terminals is how many connections there were, Replica which of how many
+	// replicas was lost.
+	Terminals int         `json:"terminals"`
+	Replica   string      `json:"replica"`
+	TPS       FailoverTPS `json:"tps"`
+
+	GapS     float64 `json:"gap_s"`      // longest time in which nothing was committed
+	ServedS  float64 `json:"served_s"`   // until a transaction begun afterwards was committed
+	AllBackS float64 `json:"all_back_s"` // until every terminal had one committed
+	RejoinS  float64 `json:"rejoin_s"`   // from the replica's start until it was in step
+	Transfer string  `json:"transfer"`   // how it got what it had missed: "IST" or "SST"
+
+	Acknowledged uint64 `json:"acknowledged"` // transactions whose COMMIT was answered
+	Errors       uint64 `json:"errors"`       // transactions that failed
+	Refused      uint64 `json:"refused"`      // connections that could not be made
+	Retries      uint64 `json:"retries"`      // conflicts
+	// Unanswered is how many of the errors met a COMMIT, so that nobody was
+	// told what became of the transaction; UnansweredKept how many of these
+	// were committed. Either is right.
+	Unanswered     uint64 `json:"unanswered"`
+	UnansweredKept uint64 `json:"unanswered_kept"`
+	Lost           uint64 `json:"lost"`      // acknowledged, and missing on some replica
+	Strangers      uint64 `json:"strangers"` // there, and never sent or refused
+	// Equal is that the replicas are alike at the end and hold every
+	// transaction whole; Detail what differs.
+	Equal  bool   `json:"equal"`
+	Detail string `json:"detail,omitempty"`
+}
+
+// FailoverTPS is transactions committed a second in the parts of a failover.
+type FailoverTPS struct {
+	Before    float64 `json:"before"`
+	After     float64 `json:"after"`     // on the survivors
+	Rejoining float64 `json:"rejoining"` // while the replica catches up
+	Rejoined  float64 `json:"rejoined"`  // on all again
+}
+
+// OK reports whether nothing was lost and the replicas agree.
+func (f Failover) OK() bool { return f.Lost == 0 && f.Strangers == 0 && f.Equal }
 
 // End is the last line of a run that finished as planned.
 type End struct {
@@ -177,6 +231,7 @@ type Summary struct {
 	Rows        []Row       `json:"rows"`
 	AA          []Row       `json:"aa"`
 	Tables      []Table     `json:"tables,omitempty"`
+	Failovers   []Failover  `json:"failovers,omitempty"`
 	Checks      []Check     `json:"checks"`
 	Warnings    []string    `json:"warnings"`
 }

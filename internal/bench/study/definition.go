@@ -57,6 +57,7 @@ type Definition struct {
 	Workloads []Workload        `yaml:"workloads"`
 	Published []Published       `yaml:"published"`
 	Tables    []Table           `yaml:"tables"` // of the study, to be made again
+	Failover  *Failover         `yaml:"failover"`
 }
 
 // A Scale is another size of a study. What is zero stays as it is.
@@ -69,6 +70,7 @@ type Scale struct {
 	TableSize  int           `yaml:"table_size"`
 	Block      time.Duration `yaml:"block"`
 	Sitting    time.Duration `yaml:"sitting"`
+	Failovers  int           `yaml:"failovers"` // repeats
 }
 
 // Budget is how long a run may take, data loading and checks included.
@@ -89,7 +91,7 @@ type Workload struct {
 	TableSize  int    `yaml:"table_size"`
 	Rand       string `yaml:"rand"`   // distribution of sysbench's row numbers; "" is special
 	Weight     int    `yaml:"weight"` // share of the measuring time; 0 means 1
-	Check      bool   `yaml:"check"`  // run the consistency check on every arm
+	Check      bool   `yaml:"check"`  // TPC-C's conditions, too, on every arm
 }
 
 // Label is the workload's name in results: with the distribution, if that is
@@ -204,6 +206,14 @@ func (d *Definition) validate() error {
 			return fmt.Errorf("the baseline of %s must be another variant", v)
 		}
 	}
+	if d.Failover != nil {
+		if err := d.Failover.validate(); err != nil {
+			return fmt.Errorf("failover %w", err)
+		}
+		if len(d.Workloads) > 0 && d.Workloads[0].orders() {
+			return errors.New("failover needs tables of sysbench in the first workload")
+		}
+	}
 	for i := range d.Workloads {
 		if err := d.Workloads[i].validate(); err != nil {
 			return fmt.Errorf("workload %d: %w", i+1, err)
@@ -218,7 +228,7 @@ func (d *Definition) validate() error {
 }
 
 func (s Scale) bad() bool {
-	return len(s.Threads) > 0 && slices.Min(s.Threads) < 1 || min(s.Warehouses, s.Tables, s.TableSize, int(s.Block), int(s.Sitting)) < 0
+	return len(s.Threads) > 0 && slices.Min(s.Threads) < 1 || min(s.Warehouses, s.Tables, s.TableSize, int(s.Block), int(s.Sitting), s.Failovers) < 0
 }
 
 // Scaled returns a copy of d at the scale s. Errors match ErrDefinition.
@@ -228,6 +238,11 @@ func (d *Definition) Scaled(s Scale) (*Definition, error) {
 		return nil, err
 	}
 	n.Block, n.Sitting = cmp.Or(s.Block, n.Block), cmp.Or(s.Sitting, n.Sitting)
+	if n.Failover != nil && s.Failovers > 0 {
+		f := *n.Failover
+		f.Repeats = s.Failovers
+		n.Failover = &f
+	}
 	n.Workloads = slices.Clone(n.Workloads)
 	for i := range n.Workloads {
 		w := &n.Workloads[i]
@@ -398,9 +413,13 @@ func (d *Definition) Config() map[string]any {
 		}
 		workloads[i] = m
 	}
-	return map[string]any{
+	config := map[string]any{
 		"engine": d.Engine, "baseline": d.Baseline, "baselines": d.Baselines, "variants": d.Variants, "threads": d.Threads,
 		"budget": d.Budget.Default.String(), "block": d.Block.String(),
 		"settings": d.Settings, "workloads": workloads,
 	}
+	if f := d.Failover; f != nil {
+		config["failover"] = map[string]any{"threads": f.Threads, "steady": f.Steady.String(), "repeats": f.Repeats}
+	}
+	return config
 }

@@ -30,6 +30,13 @@ type Database struct {
 	CPU func() (result.CPU, error)
 	// Generation changes when the engine restarts; nil: it cannot.
 	Generation func() (string, error)
+	// Private is that the server serves this arm alone, so that all it counts
+	// is the arm's.
+	Private bool
+	// Verify looks, after the load, whether the engine finds the database
+	// intact, and copies of it equal; nil: there is nothing to ask. The checks
+	// have names, outcomes and details.
+	Verify func(ctx context.Context) ([]result.Check, error)
 	// Close closes the database and removes the copy.
 	Close func() error
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/veildb/veildb/internal/bench/dsn"
 	"github.com/veildb/veildb/internal/bench/result"
 	"github.com/veildb/veildb/internal/bench/run"
 	"github.com/veildb/veildb/internal/bench/stat"
@@ -43,7 +44,8 @@ const minCell = time.Second
 // Run runs the study to its end. When ctx is done it returns ctx's error;
 // everything recorded stays valid and a later Run with Prior goes on from it.
 func Run(ctx context.Context, c Config) error {
-	s := &state{Config: c, started: time.Now(), done: progressOf(c.Prior)}
+	s := &state{Config: c, started: time.Now(), done: progressOf(c.Prior),
+		checkup: map[string]time.Duration{}, checked: map[string]bool{}}
 	s.cells = c.Definition.Cells()
 	for _, cell := range s.cells {
 		if !s.done.finished(cell) {
@@ -55,6 +57,9 @@ func Run(ctx context.Context, c Config) error {
 		s.budget = time.Duration(float64(s.budget) * float64(s.weight) / float64(whole))
 	}
 	if err := s.load(ctx); err != nil {
+		return err
+	}
+	if err := s.failovers(ctx); err != nil {
 		return err
 	}
 	for _, cell := range s.cells {
@@ -76,8 +81,9 @@ type state struct {
 	budget  time.Duration
 	cells   []result.Cell
 	done    progress
-	weight  int           // of the cells still to measure
-	checkup time.Duration // what the longest consistency check took
+	weight  int                      // of the cells still to measure
+	checkup map[string]time.Duration // what the longest checks of a workload took
+	checked map[string]bool          // workload and variant, see verify
 }
 
 func (s *state) workload(cell result.Cell) Workload {
@@ -125,8 +131,12 @@ func (s *state) load(ctx context.Context) error {
 func (s *state) share(cell result.Cell) time.Duration {
 	left := s.budget - time.Since(s.started)
 	for _, other := range s.cells {
-		if !s.done.finished(other) && s.workload(other).Check {
-			left -= max(s.checkup, time.Second)
+		if w := s.workload(other); !s.done.finished(other) && !w.operation() {
+			least := 100 * time.Millisecond
+			if w.Check {
+				least = time.Second
+			}
+			left -= max(s.checkup[w.Label()], least)
 		}
 	}
 	return max(left*time.Duration(s.weightOf(cell))/time.Duration(s.weight), minCell)
@@ -161,7 +171,7 @@ func (s *state) compare(ctx context.Context, cell result.Cell) error {
 }
 
 // sit measures one sitting of a cell on fresh copies; the last one is followed
-// by the consistency check.
+// by the checks.
 func (s *state) sit(ctx context.Context, cell result.Cell, number int, budget time.Duration, last bool) (err error) {
 	begun := time.Now()
 	w := s.workload(cell)
@@ -172,19 +182,18 @@ func (s *state) sit(ctx context.Context, cell result.Cell, number int, budget ti
 		return err
 	}
 	defer func() { err = errors.Join(err, closeArms()) }()
-	err = s.measure(ctx, cell, arms, begun.Add(budget))
-	if err != nil || !last || !w.Check {
+	var loads [2]run.Arm
+	for i, a := range arms {
+		loads[i] = run.Arm{DB: a.DB, Workload: a.load, CPU: a.CPU, Generation: a.Generation}
+	}
+	if err := s.measure(ctx, cell, loads, begun.Add(budget)); err != nil || !last {
 		return err
 	}
 	s.report(label, "checking consistency")
 	begun = time.Now()
-	check, err := w.check(ctx, arms[1].DB, s.Engine.Dialect(), cell.Variant)
-	if err != nil {
-		return fmt.Errorf("check consistency: %w", err)
-	}
-	s.checkup = max(s.checkup, time.Since(begun))
-	check.Engine = cell.Engine
-	return s.Record(check)
+	err = s.verify(ctx, cell, w, arms)
+	s.checkup[w.Label()] = max(s.checkup[w.Label()], time.Since(begun))
+	return err
 }
 
 // measure runs the quads of a sitting until end. Where the study says reopen,
@@ -238,7 +247,7 @@ func slice(threads int) time.Duration {
 }
 
 // open opens the two arms of a cell, the variant first if so asked.
-func (s *state) open(ctx context.Context, w Workload, cell result.Cell, variantFirst bool) (arms [2]run.Arm, closeAll func() error, err error) {
+func (s *state) open(ctx context.Context, w Workload, cell result.Cell, variantFirst bool) (arms [2]*arm, closeAll func() error, err error) {
 	var opened []*Database
 	closeAll = func() error {
 		var errs []error
@@ -262,7 +271,12 @@ func (s *state) open(ctx context.Context, w Workload, cell result.Cell, variantF
 		if err != nil {
 			return arms, nil, errors.Join(err, closeAll())
 		}
-		arms[i] = run.Arm{DB: d.DB, Workload: load, CPU: d.CPU, Generation: d.Generation}
+		arms[i] = &arm{Database: d, variant: variant, load: &counted{Workload: load}}
+		if d.Private && s.Engine.Dialect() == dsn.MySQL && !w.orders() {
+			if arms[i].before, err = readStatements(ctx, d.DB); err != nil {
+				return arms, nil, errors.Join(err, closeAll())
+			}
+		}
 	}
 	return arms, closeAll, nil
 }
@@ -300,6 +314,8 @@ type progress struct {
 	order []result.Cell            // in which cells first had a block
 	quads map[cellKey]map[int]quad // recorded so far
 	ended map[cellKey]bool
+	// failovers is how many each arm has recorded.
+	failovers map[string]int
 }
 
 type cellKey struct {
@@ -320,7 +336,7 @@ type quad struct {
 // progressOf reads the records of an interrupted run. Cells run one after the
 // other, so all but the last that has data are finished.
 func progressOf(records []any) progress {
-	p := progress{quads: map[cellKey]map[int]quad{}, ended: map[cellKey]bool{}}
+	p := progress{quads: map[cellKey]map[int]quad{}, ended: map[cellKey]bool{}, failovers: map[string]int{}}
 	for _, r := range records {
 		p.add(r)
 	}
@@ -347,6 +363,8 @@ func (p *progress) add(record any) {
 		q := p.at(r.Cell)[r.Quad]
 		q.voided = true
 		p.at(r.Cell)[r.Quad] = q
+	case result.Failover:
+		p.failovers[r.Variant]++
 	}
 }
 

@@ -32,17 +32,21 @@ func Summarise(run *result.Run) *result.Summary {
 		}
 	}
 	s.Tables = tables(h.Tables, cells, s)
+	for _, f := range result.All[result.Failover](run) {
+		f.Type = ""
+		s.Failovers = append(s.Failovers, f)
+	}
 	s.Warnings = warnings(run, s, cells)
 	return s
 }
 
-// checks returns the checks of a run, each outcome once: a resumed run may have
-// made one twice.
+// checks returns the checks of a run. Those of a study as a whole come once each:
+// a resumed run may have made one twice.
 func checks(run *result.Run) []result.Check {
 	out := []result.Check{}
 	for _, c := range result.All[result.Check](run) {
 		c.Type = ""
-		if !slices.Contains(out, c) {
+		if c.Workload != "" || !slices.Contains(out, c) {
 			out = append(out, c)
 		}
 	}

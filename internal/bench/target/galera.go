@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,6 +46,7 @@ func findGalera(binDir string) (in Install, provider, arbitrator string, err err
 // arbitrator that has a vote and no data. Its methods are those of a Server.
 type Cluster struct {
 	Nodes      []*Server
+	members    []string // the nodes' addresses for replication
 	arbitrator *process
 }
 
@@ -70,13 +72,12 @@ func StartCluster(ctx context.Context, nodes []Config) (_ *Cluster, err error) {
 			err = errors.Join(err, c.Stop(context.WithoutCancel(ctx)))
 		}
 	}()
-	var members []string
 	for _, cfg := range nodes {
 		ports, err := FreePorts(2)
 		if err != nil {
 			return nil, err
 		}
-		if err := cfg.replicate(provider, loopback(ports[0]), loopback(ports[1]), members); err != nil {
+		if err := cfg.replicate(provider, loopback(ports[0]), loopback(ports[1]), c.members); err != nil {
 			return nil, fmt.Errorf("start cluster: %w", err)
 		}
 		s, err := Start(ctx, cfg)
@@ -84,9 +85,9 @@ func StartCluster(ctx context.Context, nodes []Config) (_ *Cluster, err error) {
 			return nil, err
 		}
 		c.Nodes = append(c.Nodes, s)
-		members = append(members, loopback(ports[0]))
+		c.members = append(c.members, loopback(ports[0]))
 	}
-	return c, c.arbitrate(arbitrator, members)
+	return c, c.arbitrate(arbitrator)
 }
 
 // replicate adds to cfg what a node needs to join members, or to found a
@@ -139,14 +140,14 @@ func clusterPosition(path string) (string, error) {
 }
 
 // arbitrate starts the arbitrator.
-func (c *Cluster) arbitrate(program string, members []string) error {
+func (c *Cluster) arbitrate(program string) error {
 	ports, err := FreePorts(1)
 	if err != nil {
 		return err
 	}
 	dir := c.Nodes[0].dir
 	log := filepath.Join(dir.root, "arbitrator.log")
-	cmd := exec.Command(program, "--address", "gcomm://"+strings.Join(members, ","), "--group", clusterName,
+	cmd := exec.Command(program, "--address", "gcomm://"+strings.Join(c.members, ","), "--group", clusterName,
 		"--options", "gmcast.listen_addr=tcp://"+loopback(ports[0]), "--log", log)
 	cmd.Dir, cmd.Env = dir.run, childEnv(dir)
 	if c.arbitrator, err = spawn(cmd, nil, deathSignal(syscall.SIGKILL), false); err != nil {
@@ -154,6 +155,50 @@ func (c *Cluster) arbitrate(program string, members []string) error {
 	}
 	return nil
 }
+
+// Rejoin starts node n again after its Kill, on its data and, if it can, at its
+// address. It returns when the node answers; what that missed comes from the
+// others meanwhile, or from then on. Errors are those of Start.
+func (c *Cluster) Rejoin(ctx context.Context, n int) error {
+	s := c.Nodes[n]
+	position, err := s.recoverPosition(ctx)
+	if err != nil {
+		return fmt.Errorf("rejoin cluster: %w", err)
+	}
+	others := slices.Delete(slices.Clone(c.members), n, n+1)
+	s.cfg.Settings["wsrep_start_position"] = position
+	s.cfg.Settings["wsrep_cluster_address"] = "gcomm://" + strings.Join(others, ",")
+	return s.Restart(ctx)
+}
+
+// recoverPosition asks the data of a killed node how far they had come in the
+// history of the cluster: only a node that shuts down in order writes that down.
+func (s *Server) recoverPosition(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
+	defer cancel()
+	argv := append(s.eng.serve(s), "--wsrep-recover", "--skip-log-error")
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Dir, cmd.Env = s.dir.run, childEnv(s.dir)
+	out := new(strings.Builder)
+	cmd.Stdout, cmd.Stderr = out, out
+	p, err := spawn(cmd, s.dir.cred, deathSignal(s.eng.deathSignal()), false)
+	if err != nil {
+		return "", err
+	}
+	select {
+	case <-p.done:
+	case <-ctx.Done():
+		p.killTree()
+		return "", ctx.Err()
+	}
+	m := recoveredPosition.FindStringSubmatch(out.String())
+	if m == nil {
+		return "", fmt.Errorf("recover position: none found (%s)", p.outcome())
+	}
+	return m[1], nil
+}
+
+var recoveredPosition = regexp.MustCompile(`Recovered position:\s*([0-9a-f-]{36}:-?[0-9]+)`)
 
 // Addr is the address of the first node.
 func (c *Cluster) Addr() string { return c.Nodes[0].Addr() }

@@ -207,11 +207,12 @@ func (s *Server) runTool(ctx context.Context, t tool) error {
 }
 
 // launch starts the server process and waits until it answers. A port taken by
-// another process between choosing and using it is chosen anew.
+// another process between choosing and using it is chosen anew; a server that
+// starts again keeps its own if it can.
 func (s *Server) launch(ctx context.Context) error {
 	var err error
-	for range 3 {
-		if s.cfg.TCP {
+	for try := range 3 {
+		if s.cfg.TCP && (try > 0 || s.addr == "") {
 			ports, err := FreePorts(1)
 			if err != nil {
 				return err
