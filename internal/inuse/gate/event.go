@@ -25,6 +25,7 @@ func (e *Event) AppendJSON(dst []byte) []byte {
 	dst = appendField(dst, "class", e.Class, false)
 	dst = appendNumber(dst, "columns", uint64(e.Columns))
 	dst = appendNumber(dst, "rows", uint64(e.Rows))
+	dst = appendNumber(dst, "results", uint64(e.Results))
 	return append(dst, '}')
 }
 

@@ -17,7 +17,7 @@ func FuzzEventJSON(f *testing.F) {
 		}
 		e := Event{
 			Time: time.Unix(rows, int64(version>>2)).UTC(), Session: version, Kind: "ciphertext", User: user, Host: host, Level: reason,
-			Rules: version, Rule: rule, Reason: reason, Class: host, Columns: columns, Rows: rows,
+			Rules: version, Rule: rule, Reason: reason, Class: host, Columns: columns, Rows: rows, Results: rows / 2,
 		}
 		if y := e.Time.Year(); y < 0 || y > 9999 {
 			return // beyond the format

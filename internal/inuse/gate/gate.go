@@ -92,6 +92,7 @@ type Event struct {
 	Class   string    `json:"class,omitempty"`  // of the statement
 	Columns int       `json:"columns,omitempty"`
 	Rows    int64     `json:"rows,omitempty"`
+	Results int64     `json:"results,omitempty"` // how many were alike within a tenth of a second
 }
 
 // Stats are counters since the start, and gauges.
@@ -137,6 +138,7 @@ type Server struct {
 	wg       sync.WaitGroup
 
 	guesses  guessing
+	tallies  tallies
 	refusals sync.Map // *atomic.Int64 by reason
 
 	accessMu sync.Mutex
@@ -184,6 +186,7 @@ func New(cfg Config) *Server {
 		cfg.Audit = func(Event) {}
 	}
 	s := &Server{cfg: cfg, sessions: map[*session]struct{}{}, users: map[string]int{}, hosts: map[string]int{}, accesses: map[accessKey]*access{}}
+	s.tallies.log, s.cfg.Audit = cfg.Audit, s.audit
 	for _, b := range cfg.Backends {
 		b.loaded = func(cat *schema.Catalog) { s.vanished(b, cat) }
 	}
