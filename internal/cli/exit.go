@@ -9,6 +9,7 @@ import (
 
 	"github.com/veildb/veildb/internal/atrest/audit"
 	"github.com/veildb/veildb/internal/atrest/convert"
+	"github.com/veildb/veildb/internal/atrest/fscrypt"
 	"github.com/veildb/veildb/internal/atrest/fusefs/fuse"
 	"github.com/veildb/veildb/internal/atrest/scan"
 	"github.com/veildb/veildb/internal/atrest/sqlvfs"
@@ -130,6 +131,19 @@ var mappings = []mapping{
 	{fuse.ErrNoDevice, ExitMissing, "load the kernel's module: modprobe fuse; in a container, give it /dev/fuse"},
 	{fuse.ErrNotPermitted, ExitMissing, "run it as root; in a container, give it /dev/fuse and CAP_SYS_ADMIN"},
 	{fuse.ErrProtocol, ExitMissing, "use a kernel of version 5.4 or later"},
+	{fscrypt.ErrFileSystem, ExitMissing, "name a directory on ext4 or f2fs with the feature encrypt, or leave out --backend kernel"},
+	{fscrypt.ErrFeature, ExitMissing, "give it the feature: tune2fs -O encrypt DEVICE"},
+	{fscrypt.ErrKernel, ExitMissing, "use a kernel of version 5.4 or later with CONFIG_FS_ENCRYPTION, or leave out --backend kernel"},
+	{fscrypt.ErrNotEmpty, ExitUsage, "name an empty directory, not the top of a file system; what there is: veildb volume convert --in DIR --out NEWDIR --backend kernel"},
+	{fscrypt.ErrEncrypted, ExitUsage, "name a directory that is not encrypted, nor below one"},
+	{fscrypt.ErrNotEncrypted, ExitUsage, "make one with: veildb volume init DIR --backend kernel --key KEYFILE"},
+	{fscrypt.ErrLocked, ExitUsage, "unlock it first: veildb volume mount DIR --key KEYFILE"},
+	{fscrypt.ErrBusy, ExitBusy, "end the programs that use it, then run the same command again"},
+	{fscrypt.ErrOtherUsers, ExitBusy, "it stays readable until that user, or root, runs: veildb volume umount DIR"},
+	{fscrypt.ErrWrongKey, ExitKey, "name the key file that the volume was made with"},
+	{fscrypt.ErrCorrupt, ExitDamaged, "restore the attribute user.veildb.kernel of the directory, or its copy in .veildb beside it, from a backup"},
+	{fscrypt.ErrMismatch, ExitDamaged, "restore the attribute user.veildb.kernel of the directory, or its copy in .veildb beside it, from a backup"},
+	{fscrypt.ErrUnsupported, ExitMissing, "use the version of veildb that made it, or a newer one"},
 	{cells.ErrTampered, ExitDamaged, "someone or something between the two ends changed it; ask for the rows again"},
 	{cells.ErrWrongKey, ExitKey, "use the key file the protecting end uses"},
 	{cells.ErrSyntax, ExitUsage, "list one table.column a line; * stands for any characters"},

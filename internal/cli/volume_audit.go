@@ -46,6 +46,10 @@ func (o *auditOptions) run(ctx context.Context, env *Env, lower string) error {
 	if (o.write == "") == (o.verify == "") {
 		return usagef("audit volume", "see: veildb volume audit --help", "give either --write or --verify")
 	}
+	if err := refuseKernel(lower, "audit volume", "its ciphertext, which a manifest vouches for, cannot be read through the file system",
+		"convert it to a volume without --backend kernel, which can be audited"); err != nil {
+		return err
+	}
 	if o.write != "" {
 		return o.runWrite(ctx, env, lower)
 	}

@@ -48,6 +48,11 @@ is anything else.`,
 }
 
 func (o *volumeCheck) run(ctx context.Context, env *Env, lower string) error {
+	if k, err := findKernel(lower); err != nil {
+		return err
+	} else if k != nil {
+		return o.checkKernel(ctx, env, k)
+	}
 	v, restored, err := o.open(ctx, env, lower)
 	if err != nil {
 		return err

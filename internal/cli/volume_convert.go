@@ -14,6 +14,8 @@ import (
 
 type convertOptions struct {
 	in, out, key string
+	backend      string
+	kernel       bool // --out is to be encrypted by the kernel
 	decrypt      bool
 	throttle     int64 // MB/s
 	workers      int
@@ -34,7 +36,8 @@ directory in use: a server that runs on it is found and refused. The new volume
 cannot be mounted, and the new plain directory does not appear, before it is
 complete and on disk; the same command goes on after an interruption, of
 whatever kind. What links lead to outside of the directory is not converted; a
-note names each.
+note names each. With --backend kernel the new directory is one that the kernel
+encrypts; with --decrypt either kind is read.
 
 A SQLite database: the new file holds the same bytes as the database does after
 what its log or journal still held was put into it. It appears under its name
@@ -44,7 +47,12 @@ leaves nothing. The source is locked meanwhile.`,
   veildb volume convert --in /srv/mysql.enc --out /var/lib/mysql --key ring --decrypt
   veildb volume convert --in app.db --out app.enc.db --key ring`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), env) },
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if o.kernel, err = isKernel(cmd, "convert", o.backend); err != nil {
+				return err
+			}
+			return o.run(cmd.Context(), env)
+		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.in, "in", "", "directory or database to read, a `PATH`")
@@ -54,6 +62,7 @@ leaves nothing. The source is locked meanwhile.`,
 	f.IntVar(&o.workers, "workers", 0, "files or parts of files of a directory at once; 0 suits the machine")
 	f.BoolVar(&o.fromDisk, "verify-disk", false, "read back from the disk, not from the system's cache: slower")
 	volumeKeyFlag(cmd, &o.key)
+	backendFlag(cmd, &o.backend)
 	return cmd
 }
 
@@ -75,6 +84,8 @@ func (o *convertOptions) run(ctx context.Context, env *Env) error {
 		return &Error{Op: op, Err: err}
 	case fi.IsDir():
 		return o.runDirectory(ctx, env)
+	case o.kernel:
+		return usagef(op, help, "--backend kernel is for directories")
 	}
 	return o.runDatabase(ctx, env)
 }

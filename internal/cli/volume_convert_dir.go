@@ -15,9 +15,6 @@ import (
 
 // runDirectory converts a directory into a volume, or back.
 func (o *convertOptions) runDirectory(ctx context.Context, env *Env) error {
-	if err := o.checkDirection(); err != nil {
-		return err
-	}
 	var ring *keyring.Ring
 	var mu sync.Mutex // guards p, which two goroutines draw with
 	p := env.progress()
@@ -47,11 +44,20 @@ func (o *convertOptions) runDirectory(ctx context.Context, env *Env) error {
 			env.note(path + ": " + what)
 		},
 	}
-	s, err := job.Run(ctx)
-	p.clear()
-	if ring != nil {
-		defer ring.Close()
+	defer func() {
+		if ring != nil {
+			ring.Close()
+		}
+	}()
+	done, err := o.prepareKernel(env, &job)
+	if err == nil && !(job.Plain && o.decrypt) {
+		err = o.checkDirection()
 	}
+	if err != nil {
+		return errors.Join(err, done())
+	}
+	s, err := runJob(ctx, &job, done)
+	p.clear()
 	if err != nil {
 		return o.explain(err)
 	}

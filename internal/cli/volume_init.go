@@ -32,7 +32,7 @@ func namesOf(op, names string) (volume.Names, error) {
 }
 
 func newVolumeInitCommand(env *Env) *cobra.Command {
-	var key, names string
+	var key, names, backend string
 	cmd := &cobra.Command{
 		Use:   "init LOWER --key KEYFILE",
 		Short: "Make an empty encrypted volume",
@@ -43,14 +43,25 @@ of itself. The key file should lie elsewhere: whoever copies LOWER must not
 copy its keys with it.
 
 Names of files stay as they are, unless --names encrypted hides them, and where
-symbolic links lead.`,
+symbolic links lead.
+
+With --backend kernel LOWER becomes a directory that the kernel encrypts, names
+included: on ext4 or f2fs with the feature encrypt.`,
 		Example: `  veildb key init /etc/veildb/ring --provider file:/etc/veildb/root
   veildb volume init /srv/db.enc --key /etc/veildb/ring`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return initVolume(cmd.Context(), env, args[0], key, names) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if kernel, err := isKernel(cmd, "make volume", backend); err != nil {
+				return err
+			} else if kernel {
+				return initKernel(cmd.Context(), env, args[0], key)
+			}
+			return initVolume(cmd.Context(), env, args[0], key, names)
+		},
 	}
 	volumeKeyFlag(cmd, &key)
 	namesFlag(cmd, &names)
+	backendFlag(cmd, &backend)
 	return cmd
 }
 

@@ -22,7 +22,7 @@ type mountOptions struct {
 func newVolumeMountCommand(env *Env) *cobra.Command {
 	var o mountOptions
 	cmd := &cobra.Command{
-		Use:   "mount LOWER MOUNTPOINT [--key KEYFILE]",
+		Use:   "mount LOWER [MOUNTPOINT] [--key KEYFILE]",
 		Short: "Mount an encrypted volume",
 		Long: `Mount the encrypted volume LOWER on the directory MOUNTPOINT and serve it until
 it is unmounted: by veildb volume umount, SIGTERM or Ctrl-C. While a program
@@ -36,12 +36,18 @@ With --cache through, a write is in the volume before the program goes on: what
 a server wrote outlives its own death and that of the mount. With --cache back,
 what was not synced is lost when the mount is killed.
 
-A mount point whose server was killed is cleared away first.`,
+A mount point whose server was killed is cleared away first.
+
+A volume that the kernel encrypts is unlocked: the directory itself can be read,
+and is mounted on MOUNTPOINT, too, if there is one. No process stays.`,
 		Example: `  veildb volume mount /srv/db.enc /srv/db --key /etc/veildb/ring --background
   veildb volume umount /srv/db`,
-		Args: cobra.ExactArgs(2),
+		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.lower, o.mountpoint = args[0], args[1]
+			o.lower = args[0]
+			if len(args) > 1 {
+				o.mountpoint = args[1]
+			}
 			return o.run(cmd, env)
 		},
 	}
@@ -61,11 +67,14 @@ A mount point whose server was killed is cleared away first.`,
 
 func newVolumeUmountCommand(env *Env) *cobra.Command {
 	return &cobra.Command{
-		Use:   "umount MOUNTPOINT",
+		Use:   "umount MOUNTPOINT|LOWER",
 		Short: "Unmount an encrypted volume",
 		Long: `Unmount the encrypted volume that is mounted on MOUNTPOINT, and wait until its
 server has ended. While a program uses it, it stays, and the command says who
-does. A mount point whose server was killed is cleared away.`,
+does. A mount point whose server was killed is cleared away.
+
+A volume that the kernel encrypts is locked: the kernel gives up its key and what
+it has in memory of it.`,
 		Example: `  veildb volume umount /srv/db`,
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return runUmount(cmd.Context(), env, args[0]) },

@@ -30,6 +30,16 @@ const (
 func isRoot() bool { return os.Geteuid() == 0 }
 
 func (o *mountOptions) run(cmd *cobra.Command, env *Env) error {
+	if !o.noCipher {
+		if k, err := findKernel(o.lower); err != nil {
+			return err
+		} else if k != nil {
+			return o.mountKernel(cmd, env, k)
+		}
+	}
+	if o.mountpoint == "" {
+		return usagef(opMount, "see: veildb volume mount --help", "no mount point given")
+	}
 	if err := o.check(); err != nil {
 		return err
 	}
@@ -344,6 +354,11 @@ func notifyManager(message string) error {
 // runUmount unmounts path and waits until its volume is free again.
 func runUmount(ctx context.Context, env *Env, path string) error {
 	const op = "unmount volume"
+	if k, err := findKernel(path); err != nil {
+		return err
+	} else if k != nil {
+		return k.umount(ctx)
+	}
 	path, err := mountPath(path)
 	if err != nil {
 		return err

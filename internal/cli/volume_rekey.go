@@ -50,6 +50,10 @@ func (o *rekeyOptions) run(ctx context.Context, env *Env, lower string) error {
 	if o.throttle < 0 || o.throttle > maxThrottle {
 		return usagef("rekey volume", "see: veildb volume rekey --help", "--throttle %d is not between 0 and %d", o.throttle, maxThrottle)
 	}
+	if err := refuseKernel(lower, "rekey volume", "the kernel cannot change the key of a file that exists",
+		"convert it into a new one under the newest key: veildb volume convert --in DIR --out NEWDIR --backend kernel"); err != nil {
+		return err
+	}
 	lower, err := lowerOf(lower)
 	if err != nil {
 		return err

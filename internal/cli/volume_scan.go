@@ -50,6 +50,10 @@ the scan runs; --canary-file reads them from a file, one a line.`,
 }
 
 func (o *scanOptions) run(ctx context.Context, env *Env, lower string) error {
+	if err := refuseKernel(lower, "scan volume", "its ciphertext cannot be read through the file system",
+		"see what is encrypted with: veildb volume check DIR --key KEYFILE"); err != nil {
+		return err
+	}
 	canaries, err := o.read()
 	if err != nil {
 		return err

@@ -93,6 +93,11 @@ func (o *statusOptions) run(ctx context.Context, env *Env, path string) error {
 	if o.prometheus && env.JSON {
 		return usagef("show volume", "see: veildb volume status --help", "--json and --prometheus exclude each other")
 	}
+	if k, err := findKernel(path); err != nil {
+		return err
+	} else if k != nil {
+		return o.showKernel(ctx, env, k)
+	}
 	s, err := o.gather(ctx, path)
 	if err != nil {
 		return err
@@ -138,7 +143,7 @@ func (o *statusOptions) gather(ctx context.Context, path string) (*volumeStatus,
 	if err := s.count(v); err != nil {
 		return nil, err
 	}
-	if err := s.addRotation(o.key); err != nil {
+	if s.Rotation, err = readRotation(o.key); err != nil {
 		return nil, err
 	}
 	m := new(mountStatus)
@@ -185,19 +190,18 @@ func (s *volumeStatus) count(v *volume.Dir) error {
 	return err
 }
 
-// addRotation reads the key file, if one is named, without its keys.
-func (s *volumeStatus) addRotation(key string) error {
+// readRotation reads the key file, if one is named, without its keys.
+func readRotation(key string) (*rotation, error) {
 	path, err := keyPath(key)
 	if err != nil {
-		return nil // none named
+		return nil, nil // none named
 	}
 	k, err := keyring.ReadStatus(path, keyring.Options{})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	newest := k.DEKs[len(k.DEKs)-1]
-	s.Rotation = &rotation{Newest: newest.Version, Made: newest.Created, Last: k.LastRotation, NextDue: k.NextDue}
-	return nil
+	return &rotation{Newest: newest.Version, Made: newest.Created, Last: k.LastRotation, NextDue: k.NextDue}, nil
 }
 
 func (s *volumeStatus) writeText(w io.Writer) error {
