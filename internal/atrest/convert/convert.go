@@ -43,6 +43,9 @@ var (
 type Job struct {
 	Source, Target string
 	Decrypt        bool
+	// Names says how a new volume keeps names; empty means volume.NamesPlain, or
+	// what an unfinished volume says.
+	Names volume.Names
 
 	// Plain makes Target a plain tree, as Decrypt does, of a Source that is one,
 	// too. Prepare, if it is not nil, is called first, by each Run, with the
@@ -112,6 +115,9 @@ func (j *Job) run(ctx context.Context) (Summary, error) {
 		return Summary{}, err
 	}
 	if err := p.checkUse(); err != nil {
+		return Summary{}, err
+	}
+	if err := p.place(t.to); err != nil {
 		return Summary{}, err
 	}
 	jn, err := openJournal(t.journal, t.identity, p, t.to)

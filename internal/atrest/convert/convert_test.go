@@ -79,6 +79,7 @@ func makeTree(t testing.TB, root string) {
 	write("names/with\nnewline", 10, 0o600)
 	write("names/not\xff\xfeutf8", 10, 0o600)
 	write("names/"+strings.Repeat("n", 255), 10, 0o600)
+	write(strings.Repeat("d", 200)+"/"+strings.Repeat("f", 161), 10, 0o600)
 	write("base/1/1259", 8192, 0o600)
 	must(os.MkdirAll(at("empty/dir"), 0o711))
 	must(os.Mkdir(at("closed"), 0o500))
@@ -115,32 +116,32 @@ func makeTree(t testing.TB, root string) {
 // compareTrees compares what a and b hold, sockets left out.
 func compareTrees(t *testing.T, a, b side) {
 	t.Helper()
-	pa, err := makePlan(a, func(string, string) {})
-	if err != nil {
-		t.Fatal(err)
+	as, bs := entriesOf(t, a), entriesOf(t, b)
+	if len(as) != len(bs) {
+		t.Fatalf("%d entries there, %d here", len(as), len(bs))
 	}
-	pb, err := makePlan(b, func(string, string) {})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(pa.entries) != len(pb.entries) {
-		t.Fatalf("%d entries there, %d here", len(pa.entries), len(pb.entries))
-	}
-	for i := range pa.entries {
-		ea, eb := &pa.entries[i], &pb.entries[i]
-		if ea.path != eb.path || ea.same != eb.same || ea.size != eb.size {
-			t.Fatalf("%q of %d bytes linked to %d is %q of %d bytes linked to %d", ea.path, ea.size, ea.same, eb.path, eb.size, eb.same)
+	links := map[uint64]uint64{} // inodes of files
+	for i := range as {
+		ea, eb := &as[i], &bs[i]
+		if ea.path != eb.path || ea.size != eb.size {
+			t.Fatalf("%q of %d bytes is %q of %d bytes", ea.path, ea.size, eb.path, eb.size)
+		}
+		if links[ea.stat.Ino] == 0 {
+			links[ea.stat.Ino] = eb.stat.Ino
+		}
+		if ea.kind() == unix.S_IFREG && (links[ea.stat.Ino] != eb.stat.Ino || ea.stat.Nlink != eb.stat.Nlink) {
+			t.Errorf("%q is a link of another file", ea.path)
 		}
 		if ea.stat.Mode != eb.stat.Mode || ea.stat.Uid != eb.stat.Uid || ea.stat.Gid != eb.stat.Gid || ea.stat.Mtim != eb.stat.Mtim || ea.stat.Rdev != eb.stat.Rdev {
 			t.Errorf("%q: %+v is not %+v", ea.path, ea.stat, eb.stat)
 		}
-		if xa, xb := xattr(a.path(ea.path)), xattr(b.path(ea.path)); xa != xb {
+		if xa, xb := xattr(a.path(ea.from)), xattr(b.path(eb.from)); xa != xb {
 			t.Errorf("%q: attribute %q is not %q", ea.path, xa, xb)
 		}
 		switch ea.kind() {
 		case unix.S_IFLNK:
-			la, _ := os.Readlink(a.path(ea.path))
-			if lb, _ := os.Readlink(b.path(ea.path)); la != lb {
+			la, _ := a.readlink(ea.from)
+			if lb, err := b.readlink(eb.from); la != lb || err != nil {
 				t.Errorf("%q leads to %q, not %q", ea.path, lb, la)
 			}
 		case unix.S_IFREG:
@@ -151,6 +152,17 @@ func compareTrees(t *testing.T, a, b side) {
 	}
 }
 
+// entriesOf returns what s holds, in the order of the names that a mount shows.
+func entriesOf(t *testing.T, s side) []entry {
+	t.Helper()
+	p, err := makePlan(s, func(string, string) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.SortFunc(p.entries, func(a, b entry) int { return strings.Compare(a.path, b.path) })
+	return p.entries
+}
+
 func xattr(path string) string {
 	b := make([]byte, 100)
 	n, err := unix.Lgetxattr(path, "user.veildb", b)
@@ -159,7 +171,7 @@ func xattr(path string) string {
 
 func read(t *testing.T, s side, e *entry) []byte {
 	t.Helper()
-	f, err := s.open(e.path)
+	f, err := s.open(e.from)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,13 +202,17 @@ func searchPlain(t *testing.T, root, words string) {
 }
 
 func TestRoundTrip(t *testing.T) {
-	for _, fromDisk := range []bool{false, true} {
-		t.Run(fmt.Sprintf("FromDisk=%v", fromDisk), func(t *testing.T) {
+	for _, c := range []struct {
+		fromDisk bool
+		names    volume.Names
+	}{{false, volume.NamesPlain}, {true, volume.NamesPlain}, {false, volume.NamesEncrypted}} {
+		t.Run(fmt.Sprintf("FromDisk=%v/names=%s", c.fromDisk, c.names), func(t *testing.T) {
+			fromDisk := c.fromDisk
 			dir, keys := t.TempDir(), newTestKeys(t, 1)
 			plain, lower, back := filepath.Join(dir, "plain"), filepath.Join(dir, "lower"), filepath.Join(dir, "back")
 			makeTree(t, plain)
 			var notes []string
-			job := Job{Source: plain, Target: lower, Keys: keys.open, FromDisk: fromDisk,
+			job := Job{Source: plain, Target: lower, Keys: keys.open, FromDisk: fromDisk, Names: c.names,
 				Note: func(path, what string) { notes = append(notes, path+": "+what) }}
 			s, err := job.Run(t.Context())
 			if err != nil {
@@ -213,8 +229,12 @@ func TestRoundTrip(t *testing.T) {
 			if err != nil {
 				t.Fatalf("open the new volume: %v", err)
 			}
-			compareTrees(t, side{root: plain}, side{root: d.Root().Name(), keys: keys})
-			checkSparse(t, plain, d.Root().Name())
+			compareTrees(t, side{root: plain}, side{d.Root().Name(), keys, c.names})
+			if c.names == volume.NamesPlain {
+				checkSparse(t, plain, d.Root().Name())
+			} else {
+				searchNames(t, plain, lower)
+			}
 			d.Close()
 
 			job = Job{Source: lower, Target: back, Decrypt: true, Keys: keys.open, FromDisk: fromDisk}
@@ -227,6 +247,35 @@ func TestRoundTrip(t *testing.T) {
 				t.Errorf("left behind: %q", names)
 			}
 		})
+	}
+}
+
+// searchNames fails if a name of the plain tree is to be seen in lower.
+func searchNames(t *testing.T, plain, lower string) {
+	t.Helper()
+	var below []byte
+	err := filepath.WalkDir(lower, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		below = append(below, strings.TrimPrefix(path, lower)...)
+		if to, err := os.Readlink(path); err == nil {
+			below = append(below, to...)
+		}
+		if d.Type().IsRegular() {
+			data, err := os.ReadFile(path)
+			below = append(below, data...)
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entriesOf(t, side{root: plain}) {
+		if name := filepath.Base(e.path); len(name) > 6 && bytes.Contains(below, []byte(name)) {
+			t.Errorf("the name %q is below", name)
+		}
 	}
 }
 

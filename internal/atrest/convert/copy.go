@@ -237,17 +237,17 @@ func syncFS(root *os.File) error {
 func (f *transferFile) open() error {
 	f.once.Do(func() {
 		e := &f.c.plan.entries[f.entry]
-		if f.src, f.err = f.c.from.open(e.path); f.err != nil {
+		if f.src, f.err = f.c.from.open(e.from); f.err != nil {
 			return
 		}
 		f.data = holes{f: f.src.os, base: f.src.base, none: e.stat.Blocks*512 >= e.stat.Size}
 		if f.c.journal.begun(f.entry) {
-			f.dst, f.err = f.c.to.reopen(e.path)
+			f.dst, f.err = f.c.to.reopen(e.to)
 		} else {
-			f.dst, f.err = f.c.to.create(e.path, e.size)
+			f.dst, f.err = f.c.to.create(e.to, e.size)
 		}
 		if f.err == nil {
-			f.check, f.err = f.c.to.open(e.path)
+			f.check, f.err = f.c.to.open(e.to)
 		}
 	})
 	return f.err
@@ -267,7 +267,7 @@ func (f *transferFile) close() error {
 // file.
 func (f *transferFile) copyPart(ctx context.Context, n int) (record, error) {
 	e := &f.c.plan.entries[f.entry]
-	rec := record{Path: []byte(e.path), Stamp: stampOf(&e.stat), Part: n, Parts: f.parts, entry: f.entry}
+	rec := record{Path: []byte(e.to), Stamp: stampOf(&e.stat), Part: n, Parts: f.parts, entry: f.entry}
 	err := f.open()
 	if err == nil {
 		rec.ID = f.dst.id
@@ -281,7 +281,7 @@ func (f *transferFile) copyPart(ctx context.Context, n int) (record, error) {
 		err = errors.Join(err, f.close())
 	}
 	if err != nil {
-		return rec, fmt.Errorf("%s: %w", f.c.from.path(e.path), err)
+		return rec, fmt.Errorf("%s: %w", f.c.from.path(e.from), err)
 	}
 	return rec, nil
 }

@@ -40,7 +40,7 @@ func identify(source, way string) (identity, error) {
 // A record says that the content of a file in segment Part, or all of it if
 // Parts is 1, is durable in the target file with that id.
 type record struct {
-	Path  []byte `json:"path"` // bytes: names need not be text
+	Path  []byte `json:"path"` // in the target, where names may be encrypted; bytes: they need not be text
 	Stamp stamp  `json:"stamp"`
 	ID    string `json:"id"`
 	Part  int    `json:"part"`
@@ -140,8 +140,8 @@ func decodeJournal(data []byte) (identity, []record, error) {
 func (jn *journal) keep(records []record, p *plan, to side) ([]record, error) {
 	index := map[string]int{}
 	for i := range p.entries {
-		if p.entries[i].copied() {
-			index[p.entries[i].path] = i
+		if p.entries[i].copied() && p.entries[i].to != "" {
+			index[p.entries[i].to] = i
 		}
 	}
 	ids := map[int]string{} // of the targets that are there
@@ -172,7 +172,7 @@ func (jn *journal) keep(records []record, p *plan, to side) ([]record, error) {
 
 // targetID returns the id of the target of e if it is as a run left it, or "".
 func targetID(to side, e *entry) string {
-	c, err := to.reopen(e.path)
+	c, err := to.reopen(e.to)
 	if err != nil {
 		return ""
 	}

@@ -32,7 +32,7 @@ func TestKernelKill(t *testing.T) {
 	makeTree(t, plain)
 	kills := 0
 	for ; ; kills++ {
-		err := child(t, "kernel", plain, target, "false", strconv.Itoa(1000+kills*kills*500)).Run()
+		err := child(t, "kernel", plain, target, "false", strconv.Itoa(1000+kills*kills*500), "").Run()
 		if err == nil {
 			break
 		}

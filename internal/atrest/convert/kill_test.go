@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	switch os.Getenv(childEnv) {
 	case "":
 		os.Exit(m.Run())
-	case "convert", "kernel": // SOURCE TARGET DECRYPT MICROSECONDS-TO-LIVE
+	case "convert", "kernel": // SOURCE TARGET DECRYPT MICROSECONDS-TO-LIVE NAMES
 		os.Exit(childConvert(os.Args[1:]))
 	case "hold": // FILE HOW, and tell when it is held
 		os.Exit(childHold(os.Args[1], os.Args[2]))
@@ -51,7 +51,7 @@ func childConvert(args []string) int {
 	}
 	time.AfterFunc(time.Duration(life)*time.Microsecond, func() { syscall.Kill(os.Getpid(), syscall.SIGKILL) })
 	keys := newTestKeys(&testing.B{}, 1)
-	job := Job{Source: args[0], Target: args[1], Decrypt: args[2] == "true", Keys: keys.open}
+	job := Job{Source: args[0], Target: args[1], Decrypt: args[2] == "true", Keys: keys.open, Names: volume.Names(args[4])}
 	if os.Getenv(childEnv) == "kernel" {
 		kernelJob(&job, keys)
 	}
@@ -66,19 +66,23 @@ func childConvert(args []string) int {
 // until it gets through: what there is meanwhile is never taken for complete,
 // and in the end nothing is missing.
 func TestKill(t *testing.T) {
-	for _, decrypt := range []bool{false, true} {
-		t.Run(fmt.Sprintf("decrypt=%v", decrypt), func(t *testing.T) {
+	for _, c := range []struct {
+		decrypt bool
+		names   volume.Names
+	}{{false, volume.NamesPlain}, {true, volume.NamesPlain}, {false, volume.NamesEncrypted}, {true, volume.NamesEncrypted}} {
+		t.Run(fmt.Sprintf("decrypt=%v/names=%s", c.decrypt, c.names), func(t *testing.T) {
+			decrypt := c.decrypt
 			dir, keys := t.TempDir(), newTestKeys(t, 1)
 			plain, source, target := filepath.Join(dir, "plain"), filepath.Join(dir, "plain"), filepath.Join(dir, "target")
 			makeTree(t, plain)
 			if decrypt {
 				source = filepath.Join(dir, "lower")
-				if _, err := (&Job{Source: plain, Target: source, Keys: keys.open}).Run(t.Context()); err != nil {
+				if _, err := (&Job{Source: plain, Target: source, Keys: keys.open, Names: c.names}).Run(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 			}
 			for kills := 0; ; kills++ {
-				err := child(t, "convert", source, target, strconv.FormatBool(decrypt), strconv.Itoa(1000+kills*kills*500)).Run()
+				err := child(t, "convert", source, target, strconv.FormatBool(decrypt), strconv.Itoa(1000+kills*kills*500), string(c.names)).Run()
 				if err == nil {
 					t.Logf("killed %d times", kills)
 					break
@@ -90,7 +94,7 @@ func TestKill(t *testing.T) {
 			}
 			to := side{root: target}
 			if !decrypt {
-				to = side{root: filepath.Join(target, "files"), keys: keys}
+				to = side{filepath.Join(target, "files"), keys, c.names}
 				if _, err := os.Lstat(filepath.Join(target, ".veildb", journalName)); err == nil {
 					t.Error("the journal is still there")
 				}
@@ -113,8 +117,12 @@ func exitStatus(err error) syscall.WaitStatus {
 func checkUnfinished(t *testing.T, target string, decrypt bool, keys *testKeys) {
 	t.Helper()
 	if decrypt {
-		if names, err := os.ReadDir(target); err == nil && len(names) < 10 {
-			t.Fatalf("%d names under the target after a kill", len(names))
+		if _, err := os.Lstat(target); err == nil {
+			// Killed after the last step.
+			compareTrees(t, side{root: filepath.Join(filepath.Dir(target), "plain")}, side{root: target})
+			if err := os.RemoveAll(target); err != nil { // begin anew
+				t.Fatal(err)
+			}
 		}
 		return
 	}
@@ -122,7 +130,7 @@ func checkUnfinished(t *testing.T, target string, decrypt bool, keys *testKeys) 
 	if err == nil {
 		// Killed after the last step.
 		defer d.Close()
-		compareTrees(t, side{root: filepath.Join(filepath.Dir(target), "plain")}, side{root: d.Root().Name(), keys: keys})
+		compareTrees(t, side{root: filepath.Join(filepath.Dir(target), "plain")}, side{d.Root().Name(), keys, d.Config().Names})
 		if err := os.RemoveAll(target); err != nil { // begin anew
 			t.Fatal(err)
 		}

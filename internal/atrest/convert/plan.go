@@ -16,7 +16,9 @@ import (
 
 // An entry is one name of the source tree.
 type entry struct {
-	path string // relative to the root; "." is the root itself
+	path string // relative to the root, as a mount shows it; "." is the root itself
+	from string // the same as it is in the source
+	to   string // the same as it is in the target, once place or makeDirs knew
 	stat unix.Stat_t
 	size int64 // of the content of a regular file, in bytes
 	same int   // index of the first entry with this inode, or -1
@@ -49,6 +51,7 @@ type plan struct {
 // makePlan reads the whole tree of from.
 func makePlan(from side, note func(path, what string)) (*plan, error) {
 	p := &plan{from: from, note: note, inodes: map[[2]uint64]int{}}
+	names := newSourceNames(from)
 	err := filepath.WalkDir(from.root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -57,7 +60,11 @@ func makePlan(from side, note func(path, what string)) (*plan, error) {
 		if err != nil {
 			return err
 		}
-		return p.add(rel)
+		shown, own, err := names.of(rel)
+		if err != nil || own {
+			return err
+		}
+		return p.add(shown, rel)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read tree: %w", err)
@@ -65,10 +72,11 @@ func makePlan(from side, note func(path, what string)) (*plan, error) {
 	return p, nil
 }
 
-func (p *plan) add(rel string) error {
-	e := entry{path: rel, same: -1}
-	if err := unix.Lstat(p.from.path(rel), &e.stat); err != nil {
-		return &os.PathError{Op: "lstat", Path: p.from.path(rel), Err: err}
+// add adds the entry rel, which is from in the source.
+func (p *plan) add(rel, from string) error {
+	e := entry{path: rel, from: from, same: -1}
+	if err := unix.Lstat(p.from.path(from), &e.stat); err != nil {
+		return &os.PathError{Op: "lstat", Path: p.from.path(from), Err: err}
 	}
 	switch e.kind() {
 	case unix.S_IFREG:
@@ -91,7 +99,7 @@ func (p *plan) add(rel string) error {
 			return fs.SkipDir
 		}
 	case unix.S_IFLNK:
-		p.noteLink(rel)
+		p.noteLink(&e)
 	}
 	p.entries = append(p.entries, e)
 	return nil
@@ -103,16 +111,16 @@ func (p *plan) skip(rel, why string) {
 }
 
 // noteLink tells of a link out of the tree: what it names is not converted.
-func (p *plan) noteLink(rel string) {
-	to, err := os.Readlink(p.from.path(rel))
+func (p *plan) noteLink(e *entry) {
+	to, err := p.from.readlink(e.from)
 	if err != nil {
 		return // copying it will say so
 	}
 	if !filepath.IsAbs(to) {
-		to = filepath.Join(p.from.root, filepath.Dir(rel), to)
+		to = filepath.Join(p.from.root, filepath.Dir(e.path), to)
 	}
 	if !within(p.from.root, filepath.Clean(to)) {
-		p.note(rel, "link out of the tree, kept as it is: what it names is not converted")
+		p.note(e.path, "link out of the tree, kept as it is: what it names is not converted")
 	}
 }
 
@@ -175,14 +183,18 @@ func (p *plan) checkSpace(root string, jn *journal) error {
 // makeDirs makes the directories of the target, for their owner only while
 // files come in, and removes what the source does not have.
 func (p *plan) makeDirs(to side) error {
+	names := newTargetNames(to, true)
 	wanted := make(map[string]*entry, len(p.entries))
 	for i := range p.entries {
 		e := &p.entries[i]
-		wanted[e.path] = e
+		if err := names.place(e); err != nil {
+			return err
+		}
+		wanted[e.to] = e
 		if e.kind() != unix.S_IFDIR {
 			continue
 		}
-		path := to.path(e.path)
+		path := to.path(e.to)
 		if fi, err := os.Lstat(path); err == nil && !fi.IsDir() {
 			if err := os.Remove(path); err != nil {
 				return err
@@ -204,6 +216,9 @@ func (p *plan) makeDirs(to side) error {
 			return err
 		}
 		if e := wanted[rel]; e != nil && (e.kind() == unix.S_IFDIR) == d.IsDir() {
+			return nil
+		}
+		if entry, own := to.ownOf(rel); own && (entry == "" || wanted[entry] != nil) {
 			return nil
 		}
 		if err := os.RemoveAll(path); err != nil {
@@ -239,18 +254,18 @@ func (p *plan) finish(to side, root *os.File) error {
 }
 
 func (p *plan) makeOther(to side, e *entry) error {
-	path := to.path(e.path)
+	path := to.path(e.to)
 	if err := os.RemoveAll(path); err != nil {
 		return err
 	}
 	if e.same >= 0 {
-		return os.Link(to.path(p.entries[e.same].path), path)
+		return os.Link(to.path(p.entries[e.same].to), path)
 	}
 	var err error
 	if e.kind() == unix.S_IFLNK {
 		var target string
-		if target, err = os.Readlink(p.from.path(e.path)); err == nil {
-			err = os.Symlink(target, path)
+		if target, err = p.from.readlink(e.from); err == nil {
+			err = to.symlink(target, e.to)
 		}
 	} else if err = unix.Mknod(path, e.stat.Mode, int(e.stat.Rdev)); err != nil {
 		err = &os.PathError{Op: "mknod", Path: path, Err: err}

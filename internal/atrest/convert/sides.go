@@ -18,6 +18,8 @@ import (
 type side struct {
 	root string
 	keys volume.KeySource // nil for the plain one
+	// names says how a volume keeps names; see names.go.
+	names volume.Names
 }
 
 // content is an open file of a side: its plain content, and what lies below.
@@ -185,12 +187,15 @@ func (j *Job) openEncrypt() (*transfer, error) {
 		return nil, err
 	}
 	id, err := identify(j.Source, "encrypt")
+	if kept := d.Config().Names; err == nil && j.Names != "" && j.Names != kept {
+		err = fmt.Errorf("%w: its names are %s", ErrOther, kept)
+	}
 	if err != nil {
 		d.Close()
 		return nil, err
 	}
 	t := &transfer{
-		from: side{root: j.Source}, to: side{root: d.Root().Name(), keys: d.Keys()},
+		from: side{root: j.Source}, to: side{d.Root().Name(), d.Keys(), d.Config().Names},
 		journal: d.Private(journalName), identity: id, close: func() { d.Close() },
 	}
 	t.commit = func() error {
@@ -223,7 +228,7 @@ func (j *Job) initVolume() (volume.KeySource, error) {
 	if err != nil {
 		return nil, err
 	}
-	return keys, volume.InitDir(j.Target, keys, volume.Config{State: volume.StateConverting})
+	return keys, volume.InitDir(j.Target, keys, volume.Config{State: volume.StateConverting, Names: j.Names})
 }
 
 // openDecrypt opens a volume to be read, and makes the target a plain tree.
@@ -242,7 +247,7 @@ func (j *Job) openDecrypt() (*transfer, error) {
 	}
 	hidden := t.close
 	t.close = func() { hidden(); d.Close() }
-	t.from = side{root: d.Root().Name(), keys: d.Keys()}
+	t.from = side{d.Root().Name(), d.Keys(), d.Config().Names}
 	return t, nil
 }
 

@@ -33,7 +33,7 @@ func (p *plan) checkPIDFiles() error {
 		if e.kind() != unix.S_IFREG || filepath.Dir(e.path) != "." || filepath.Ext(e.path) != ".pid" || p.from.keys != nil {
 			continue
 		}
-		data, err := os.ReadFile(p.from.path(e.path))
+		data, err := os.ReadFile(p.from.path(e.from))
 		if err != nil {
 			return err
 		}
@@ -42,7 +42,7 @@ func (p *plan) checkPIDFiles() error {
 		if err != nil || pid <= 0 || !p.runsHere(pid) {
 			continue
 		}
-		return fmt.Errorf("%w: process %d%s, says %s", ErrInUse, pid, nameOf(pid), p.from.path(e.path))
+		return fmt.Errorf("%w: process %d%s, says %s", ErrInUse, pid, nameOf(pid), p.from.path(e.from))
 	}
 	return nil
 }
@@ -99,7 +99,7 @@ func (p *plan) checkLocks() error {
 		if pid == os.Getpid() {
 			continue
 		}
-		return fmt.Errorf("%w: process %d%s has a lock of %s", ErrInUse, pid, nameOf(pid), p.from.path(p.entries[i].path))
+		return fmt.Errorf("%w: process %d%s has a lock of %s", ErrInUse, pid, nameOf(pid), p.from.path(p.entries[i].from))
 	}
 	return nil
 }
@@ -122,7 +122,7 @@ func (p *plan) checkOpenFiles() error {
 		}
 		for _, fd := range fds {
 			if i, ok := p.opened(proc, fd.Name()); ok {
-				return fmt.Errorf("%w: process %d%s has %s open for writing", ErrInUse, pid, nameOf(pid), p.from.path(p.entries[i].path))
+				return fmt.Errorf("%w: process %d%s has %s open for writing", ErrInUse, pid, nameOf(pid), p.from.path(p.entries[i].from))
 			}
 		}
 	}

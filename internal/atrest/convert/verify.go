@@ -39,7 +39,7 @@ func (c *copier) verifyFromDisk(ctx context.Context, batch []record) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		path := c.plan.entries[batch[i].entry].path
+		path := c.plan.entries[batch[i].entry].to
 		f, err := c.to.open(path)
 		if err != nil {
 			return err

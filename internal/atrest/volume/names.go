@@ -186,9 +186,9 @@ func unseal(cipher *siv.AESSIV, sealed []byte) (s string, ok bool) {
 	return s, len(padded)-len(s) < namePad
 }
 
-// isOwnName reports whether lower is a file that encrypted names need, and no
+// IsOwnName reports whether lower is a file that encrypted names need, and no
 // entry.
-func isOwnName(lower string) bool {
+func IsOwnName(lower string) bool {
 	return lower == dirFileName || strings.HasPrefix(lower, sealedPrefix)
 }
 

@@ -123,7 +123,7 @@ func isFree(dir int) (bool, error) {
 		return false, err
 	}
 	for _, n := range names {
-		if !isOwnName(n) {
+		if !IsOwnName(n) {
 			return false, nil
 		}
 	}
@@ -176,6 +176,22 @@ func readSealed(dir int, name string) ([]byte, error) {
 	f := os.NewFile(uintptr(fd), name)
 	defer f.Close()
 	return io.ReadAll(io.LimitReader(f, maxSealed+1))
+}
+
+// LongEntry returns the lower name of the entry that the file own goes with, or
+// "" if own is not a file that goes with a long name.
+func LongEntry(own string) string {
+	if sum, ok := strings.CutPrefix(own, sealedPrefix); ok {
+		return longPrefix + sum
+	}
+	return ""
+}
+
+// Keep sees to it that what goes with n is in the open directory dir, for who
+// makes the entry n later.
+func (n *LowerName) Keep(dir int) error {
+	_, err := n.keep(dir)
+	return err
 }
 
 // sealedFile is the file that goes with a long name.

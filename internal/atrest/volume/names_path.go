@@ -27,7 +27,7 @@ func (p *pathNames) describe(e *Entry) {
 		e.Name = e.Path
 		return
 	}
-	e.Own = e.Path != "." && isOwnName(filepath.Base(e.Path))
+	e.Own = e.Path != "." && IsOwnName(filepath.Base(e.Path))
 	if p.d.keys != nil && !e.Own {
 		e.Name, e.NameErr = p.name(e.Path)
 	}
