@@ -15,6 +15,7 @@ import (
 // them, they find in
 //
 //	$FS, $PLAIN                     an ext4 file system with and without the feature encrypt
+//	$IMAGE                          the file that the first is in
 //	spoil-config TEXT DIR           gives the directory another configuration
 func TestKernelScripts(t *testing.T) {
 	if os.Geteuid() != 0 {
@@ -23,7 +24,8 @@ func TestKernelScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/kernel", RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
-			fs := fscrypttest.New(t, 48)
+			fs := fscrypttest.New(t, 600)
+			env.Setenv("IMAGE", fs.Image)
 			env.Setenv("FS", fs.Dir)
 			for dir, n := filepath.Dir(fs.Dir), 0; n < 2; dir, n = filepath.Dir(dir), n+1 {
 				if err := os.Chmod(dir, 0o755); err != nil { // other users come here, too
