@@ -140,7 +140,11 @@ func (o *auditOptions) tell(env *Env, s audit.Summary, diffs []audit.Difference)
 	}
 	var out bytes.Buffer
 	for _, d := range diffs {
-		fmt.Fprintf(&out, "%s: %s", d.Path, d.Kind)
+		out.WriteString(d.Path)
+		if d.Name != "" {
+			fmt.Fprintf(&out, " (%s)", d.Name)
+		}
+		fmt.Fprintf(&out, ": %s", d.Kind)
 		if d.Kind == audit.Changed {
 			fmt.Fprintf(&out, " from byte %d on of the encrypted file", d.Offset)
 		}

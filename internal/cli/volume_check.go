@@ -113,7 +113,11 @@ func (o *volumeCheck) tell(env *Env, r *check.Report) error {
 		return printJSON(env, r)
 	}
 	for _, p := range r.Problems {
-		fmt.Fprintf(env.Stdout, "%s: %s: %s", p.Severity, p.Path, p.What)
+		where := p.Path
+		if p.Name != "" {
+			where += " (" + p.Name + ")"
+		}
+		fmt.Fprintf(env.Stdout, "%s: %s: %s", p.Severity, where, p.What)
 		switch {
 		case p.Repaired:
 			fmt.Fprintf(env.Stdout, "; repaired: %s", p.Remedy)

@@ -16,6 +16,7 @@ type convertOptions struct {
 	in, out, key string
 	backend      string
 	kernel       bool // --out is to be encrypted by the kernel
+	names        string
 	decrypt      bool
 	throttle     int64 // MB/s
 	workers      int
@@ -61,6 +62,7 @@ leaves nothing. The source is locked meanwhile.`,
 	f.Int64Var(&o.throttle, "throttle", 0, "read a directory at `MB` a second at most; 0 does not limit")
 	f.IntVar(&o.workers, "workers", 0, "files or parts of files of a directory at once; 0 suits the machine")
 	f.BoolVar(&o.fromDisk, "verify-disk", false, "read back from the disk, not from the system's cache: slower")
+	f.StringVar(&o.names, "names", "", "how a new volume keeps names, `plain|encrypted`; the default is plain")
 	volumeKeyFlag(cmd, &o.key)
 	backendFlag(cmd, &o.backend)
 	return cmd
@@ -77,6 +79,9 @@ func (o *convertOptions) run(ctx context.Context, env *Env) error {
 	if o.throttle < 0 || o.workers < 0 {
 		return usagef(op, help, "--throttle and --workers must not be negative")
 	}
+	if err := o.checkNames(); err != nil {
+		return err
+	}
 	switch fi, err := os.Stat(o.in); {
 	case errors.Is(err, fs.ErrNotExist):
 		return usagef(op, help, "%w", err)
@@ -87,7 +92,22 @@ func (o *convertOptions) run(ctx context.Context, env *Env) error {
 	case o.kernel:
 		return usagef(op, help, "--backend kernel is for directories")
 	}
+	if o.names != "" {
+		return usagef(op, help, "--names is for directories; %s is a file", o.in)
+	}
 	return o.runDatabase(ctx, env)
+}
+
+// checkNames refuses --names where it says nothing.
+func (o *convertOptions) checkNames() error {
+	if o.names == "" {
+		return nil
+	}
+	if o.decrypt {
+		return usagef("convert", "leave it out: a plain directory has plain names", "--names does not go with --decrypt")
+	}
+	_, err := namesOf("convert", o.names)
+	return err
 }
 
 func (o *convertOptions) runDatabase(ctx context.Context, env *Env) error {

@@ -21,7 +21,7 @@ func (o *convertOptions) runDirectory(ctx context.Context, env *Env) error {
 	started := time.Now()
 	job := convert.Job{
 		Source: o.in, Target: o.out, Decrypt: o.decrypt,
-		Workers: o.workers, Rate: o.throttle * 1e6, FromDisk: o.fromDisk,
+		Names: volume.Names(o.names), Workers: o.workers, Rate: o.throttle * 1e6, FromDisk: o.fromDisk,
 		Keys: func() (volume.KeySource, error) {
 			if ring != nil {
 				return ring, nil

@@ -66,6 +66,7 @@ type keyShare struct {
 	Version uint32 `json:"version"`
 	Files   int    `json:"files"`
 	Bytes   int64  `json:"bytes"`
+	Names   int    `json:"directories,omitempty"` // whose names are under it
 }
 
 // rotation is what the key file tells.
@@ -166,19 +167,27 @@ func (s *volumeStatus) count(v *volume.Dir) error {
 		if e.Kind() != unix.S_IFREG || e.Again {
 			return nil
 		}
-		s.Files++
-		s.Bytes += e.Size()
-		s.DiskBytes += e.Stat.Blocks * 512
+		if s.DiskBytes += e.Stat.Blocks * 512; !e.Own {
+			s.Files++
+			s.Bytes += e.Size()
+		}
 		if e.Err != nil {
-			if !errors.Is(e.Err, volume.ErrEmpty) {
+			if !errors.Is(e.Err, volume.ErrEmpty) || e.Own {
 				s.Damaged++
 			}
+			return nil
+		}
+		if e.Own && e.Header == (volume.Header{}) {
 			return nil
 		}
 		k := shares[e.Header.KeyVersion]
 		if k == nil {
 			k = &keyShare{Version: e.Header.KeyVersion}
 			shares[k.Version] = k
+		}
+		if e.Own {
+			k.Names++
+			return nil
 		}
 		k.Files++
 		k.Bytes += e.Size()
@@ -214,7 +223,11 @@ func (s *volumeStatus) writeText(w io.Writer) error {
 	line("state", "%s, names %s, made %s", s.State, s.Names, s.Created.Format(time.DateOnly))
 	line("files", "%d, %s of content, %s on disk", s.Files, megabytes(s.Bytes), megabytes(s.DiskBytes))
 	for _, k := range s.Keys {
-		line(fmt.Sprintf("data key %d", k.Version), "%d files, %s", k.Files, megabytes(k.Bytes))
+		of := ""
+		if k.Names > 0 {
+			of = fmt.Sprintf(", names of %d directories", k.Names)
+		}
+		line(fmt.Sprintf("data key %d", k.Version), "%d files, %s%s", k.Files, megabytes(k.Bytes), of)
 	}
 	if s.Damaged > 0 {
 		line("damaged", "%d files; see: veildb volume check", s.Damaged)
@@ -268,6 +281,12 @@ func (s *volumeStatus) writeMetrics(w io.Writer) error {
 	metric("key_bytes", "gauge", "Bytes of content encrypted with a data key.")
 	for _, k := range s.Keys {
 		value("key_bytes", fmt.Sprintf("%s,key_version=\"%d\"", label, k.Version), k.Bytes)
+	}
+	if s.Names == volume.NamesEncrypted {
+		metric("key_directories", "gauge", "Directories whose names are encrypted with a data key.")
+		for _, k := range s.Keys {
+			value("key_directories", fmt.Sprintf("%s,key_version=\"%d\"", label, k.Version), k.Names)
+		}
 	}
 	one("files", "gauge", "Files of the volume.", s.Files)
 	one("bytes", "gauge", "Bytes of content.", s.Bytes)

@@ -191,7 +191,7 @@ func (r *reader) describe(e *volume.Entry) (*line, error) {
 		}
 		r.names[key] = e.Path
 		l.Size = e.Stat.Size
-		if e.Err == nil {
+		if e.Err == nil && e.Header != (volume.Header{}) { // names have files without one
 			l.ID, l.Key = hex.EncodeToString(e.Header.FileID[:]), e.Header.KeyVersion
 		}
 		return l, r.readContent(l, e)

@@ -32,7 +32,8 @@ func (k Kind) IsContent() bool { return k == Changed || k == Size || k == Replac
 
 // A Difference is one between a volume and its manifest.
 type Difference struct {
-	Path   string `json:"path"`
+	Path   string `json:"path"`           // as it is below
+	Name   string `json:"name,omitempty"` // as a mount shows it, if that is not the same
 	Kind   Kind   `json:"kind"`
 	Offset int64  `json:"offset,omitempty"` // of the first MiB of the lower file that changed
 }
@@ -103,6 +104,11 @@ func verify(ctx context.Context, d *volume.Dir, src io.Reader, progress Progress
 	for _, path := range order {
 		if lines[path] != nil {
 			diffs = append(diffs, Difference{Path: path, Kind: Missing})
+		}
+	}
+	for i := range diffs {
+		if name := d.PlainPath(diffs[i].Path); name != diffs[i].Path {
+			diffs[i].Name = name
 		}
 	}
 	s.Bytes = r.done

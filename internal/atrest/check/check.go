@@ -31,7 +31,8 @@ const (
 
 // A Problem is one thing found.
 type Problem struct {
-	Path     string   `json:"path"` // relative to the volume directory
+	Path     string   `json:"path"`           // relative to the volume directory
+	Name     string   `json:"name,omitempty"` // as a mount shows it, if that is another
 	What     string   `json:"what"`
 	Severity Severity `json:"severity"`
 	Remedy   string   `json:"remedy,omitempty"` // what Repair does about it; "" if nothing
@@ -82,6 +83,14 @@ func Run(ctx context.Context, d *volume.Dir, o Options) (*Report, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("check volume: %w", err)
+	}
+	for i := range c.report.Problems {
+		p := &c.report.Problems[i]
+		if rel, err := filepath.Rel(d.Root().Name(), filepath.Join(d.Path(), p.Path)); err == nil && filepath.IsLocal(rel) {
+			if name := d.PlainPath(rel); name != rel {
+				p.Name = name
+			}
+		}
 	}
 	if o.Repair {
 		for i := range c.report.Problems {
@@ -190,7 +199,12 @@ func (c *checker) checkEntry(e *volume.Entry) error {
 	if err := c.ctx.Err(); err != nil {
 		return err
 	}
-	if e.Kind() != unix.S_IFREG || e.Again {
+	if c.d.Config().Names == volume.NamesEncrypted {
+		if err := c.checkName(e); err != nil {
+			return err
+		}
+	}
+	if e.Kind() != unix.S_IFREG || e.Again || e.Own {
 		return nil
 	}
 	c.report.Files++

@@ -52,6 +52,7 @@ type job struct {
 }
 
 // Run re-encrypts all files of d that have not got its current data key, and
+// leaves encrypted names under the key that their directory was made with. It
 // notes in the configuration when all have. It may be interrupted at any time
 // and run again: each file has one key throughout, the old or the new one.
 func Run(ctx context.Context, d *volume.Dir, o Options) (Summary, error) {
@@ -116,7 +117,7 @@ func (r *runner) pass(ctx context.Context, jobs []*job) (missed int, err error) 
 		case errors.Is(err, os.ErrNotExist):
 			missed++
 		case err != nil:
-			return missed, fmt.Errorf("%s: %w", j.names[0], err)
+			return missed, fmt.Errorf("%s: %w", r.d.PlainPath(j.names[0]), err)
 		}
 		r.progress.Files++
 		r.show()
@@ -129,7 +130,7 @@ func (r *runner) plan() ([]*job, error) {
 	var jobs []*job
 	byInode := map[[2]uint64]*job{}
 	err := r.d.Walk(func(e *volume.Entry) error {
-		if e.Kind() != unix.S_IFREG {
+		if e.Kind() != unix.S_IFREG || e.Own { // names keep their key
 			return nil
 		}
 		key := [2]uint64{e.Stat.Dev, e.Stat.Ino}
@@ -193,7 +194,7 @@ var ErrLeave = errors.New("left as it is")
 
 func (r *runner) leave(j *job, why string) {
 	r.sum.Left++
-	r.o.Note(j.names[0], why)
+	r.o.Note(r.d.PlainPath(j.names[0]), why)
 }
 
 // replaceAtRest re-encrypts a file that nobody else uses.

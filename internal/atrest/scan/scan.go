@@ -29,6 +29,9 @@ const (
 	Foreign Kind = "foreign file"
 	// Canary is a place where a canary was found.
 	Canary Kind = "canary"
+	// PlainName is a name, or where a link leads, that is not encrypted in a
+	// volume whose names are.
+	PlainName Kind = "plain name"
 	// Magic is a place that a known format starts with.
 	Magic Kind = "known format"
 	// Text is a long run of readable characters.
@@ -136,10 +139,18 @@ func (s *scanner) targets(d *volume.Dir) ([]target, error) {
 	}
 	var list []target
 	err = d.Walk(func(e *volume.Entry) error {
+		if d.Config().Names == volume.NamesEncrypted {
+			if err := s.judgeName(d, filepath.Join(files, e.Path), e); err != nil {
+				return err
+			}
+		}
 		if e.Kind() != unix.S_IFREG || e.Again {
 			return nil
 		}
 		t := target{rel: filepath.Join(files, e.Path), size: e.Stat.Size, header: e.Err == nil}
+		if e.Own && e.Header == (volume.Header{}) {
+			t.header = false // a long name, too short to be judged
+		}
 		if e.Err != nil && !errors.Is(e.Err, volume.ErrEmpty) {
 			s.add(Finding{File: t.rel, Kind: NoHeader, Bytes: t.size, Detail: e.Err.Error()})
 		}

@@ -69,18 +69,34 @@ func MakeNames(dir int, keys KeySource) (*DirNames, error) {
 	if !errors.Is(err, ErrNoNames) {
 		return n, err
 	}
+	if err := RenewID(dir, keys); err != nil && !errors.Is(err, unix.EEXIST) {
+		return nil, err
+	}
+	return LoadNames(dir, keys)
+}
+
+// IsMissingID reports whether the open directory dir has no id file.
+func IsMissingID(dir int) bool {
+	var st unix.Stat_t
+	return unix.Fstatat(dir, dirFileName, &st, unix.AT_SYMLINK_NOFOLLOW) == unix.ENOENT
+}
+
+// RenewID gives a new id to the open directory dir, which has none; the names of
+// its entries cannot be read any more. The error matches unix.EEXIST if it has
+// one.
+func RenewID(dir int, keys KeySource) error {
 	h := Header{KeyVersion: keys.Current(), Role: roleNames}
 	rand.Read(h.FileID[:]) // never fails, see crypto/rand
 	key, cipher, err := fileKeys(keys, h.KeyVersion, h.FileID)
 	if err != nil {
-		return nil, fmt.Errorf("make names of directory: %w", err)
+		return fmt.Errorf("make id of directory: %w", err)
 	}
 	defer clear(key[:])
 	cipher.Wipe()
-	if err := putFile(dir, dirFileName, h.seal(nil, &key)); err != nil && !errors.Is(err, unix.EEXIST) {
-		return nil, fmt.Errorf("make names of directory: %w", err)
+	if err := putFile(dir, dirFileName, h.seal(nil, &key)); err != nil {
+		return fmt.Errorf("make id of directory: %w", err)
 	}
-	return LoadNames(dir, keys)
+	return nil
 }
 
 // putFile makes the file name in dir, which appears with all its content, and
