@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strconv"
 	"strings"
 	"syscall"
@@ -35,6 +36,11 @@ func newBenchReapCommand(env *Env) *cobra.Command {
 }
 
 func reap(ctx context.Context, env *Env, args []string, owner string) error {
+	// Being told twice, once by a dying parent, must not end us before those
+	// below: see Main.
+	told := make(chan os.Signal, 1)
+	signal.Notify(told, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(told)
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("adopt daemons: %w", err)
 	}

@@ -32,6 +32,7 @@ type benchRun struct {
 	out       string
 	seed      uint64
 	keep      bool
+	install   bool
 	columns   string
 	profile   string
 	arms      []string // NAME=DSN
@@ -75,7 +76,7 @@ end. Passwords come from --arm-password-file, from ` + passwordEnv + `_NAME or
 				}
 			}
 			o.timed = cmd.Flags().Changed("budget")
-			o.again = "veildb bench run " + shellWord(name) + changedFlags(cmd, "out", "json")
+			o.again = "veildb bench run " + shellWord(name) + changedFlags(cmd, "out", "json", "install")
 			return o.run(cmd.Context(), env, name)
 		},
 	}
@@ -93,6 +94,7 @@ end. Passwords come from --arm-password-file, from ` + passwordEnv + `_NAME or
 	f.StringArrayVar(&o.passwords, "arm-password-file", nil, "`NAME=FILE` whose first line is the password of that arm's server")
 	f.StringVar(&o.columns, "columns", "", "add the variant cols: the columns listed in `FILE`, one table.column a line")
 	f.StringVar(&o.profile, "cpuprofile", "", "write a processor profile of the run to `FILE`, for go tool pprof")
+	f.BoolVar(&o.install, "install", false, "as root on Debian, install the engine's packages if they are not there")
 	f.BoolVar(&o.keep, "keep-data", false, "keep the databases in DIR/data")
 	return cmd
 }
@@ -103,7 +105,15 @@ func (o *benchRun) run(ctx context.Context, env *Env, name string) error {
 		return err
 	}
 	if o.user == nil {
-		err = checkEngine(d, o.columns != "")
+		if o.install {
+			err = install(ctx, env.Stderr, d)
+		}
+		if err == nil {
+			err = checkEngine(d, o.columns != "")
+		}
+		if err == nil {
+			err = checkMounts(d)
+		}
 	}
 	if err != nil {
 		return err
@@ -121,6 +131,11 @@ func (o *benchRun) run(ctx context.Context, env *Env, name string) error {
 		return cannotResume(o.out, errComplete)
 	case complete:
 		return o.finish(env) // it was killed between its last record and its report
+	}
+	if o.user == nil { // servers of the user's have their own disks
+		if err := o.announce(env.Stderr, d); err != nil {
+			return err
+		}
 	}
 	err = o.measure(ctx, env, d)
 	if err != nil && ctx.Err() != nil { // whatever form the interruption took in it
@@ -314,7 +329,7 @@ func (o *benchRun) header(ctx context.Context, d *study.Definition, engine study
 	}
 	return result.Header{
 		Study: d.Name, Title: d.Title, Seed: o.seed, Started: time.Now(), Environment: e,
-		Config: config, Cells: d.Cells(), Tables: d.ResultTables(),
+		Config: config, Cells: d.Cells(), Headline: d.HeadlineCells(), Tables: d.ResultTables(),
 	}, nil
 }
 

@@ -22,7 +22,7 @@ import (
 var errFailOver = errors.New("comparison did not hold")
 
 // summaryFormats are the values of --format, in help order.
-var summaryFormats = []string{"text", "json", "csv", "html", "markdown"}
+var summaryFormats = []string{"text", "json", "csv", "html", "markdown", "brief"}
 
 type benchSummaryOptions struct {
 	format   string
@@ -37,7 +37,8 @@ func newBenchSummaryCommand(env *Env) *cobra.Command {
 		Short: "Sum up a run, finished or not",
 		Long: `Reads DIR/run.jsonl and prints what it says: overhead of each variant with its
 95 % interval, the A/A control, checks and warnings. An interrupted run is
-summed up as far as it went, and marked as incomplete.
+summed up as far as it went, and marked as incomplete. The format brief is one
+page for who decides.
 
 With --fail-over PCT the command ends with exit code 3 if the cost of
 protection is shown to exceed PCT percent of throughput: if for any row of the
@@ -106,6 +107,8 @@ func summaryWriter(format string) (func(io.Writer, *result.Summary, *result.Run)
 		}, nil
 	case "markdown", "md":
 		return func(w io.Writer, s *result.Summary, _ *result.Run) error { return report.Markdown(w, s) }, nil
+	case "brief":
+		return func(w io.Writer, s *result.Summary, _ *result.Run) error { return report.Brief(w, s) }, nil
 	}
 	return nil, usagef("sum up run", "choose one of: "+strings.Join(summaryFormats, ", "), "unknown format %q", format)
 }

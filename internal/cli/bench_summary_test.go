@@ -239,7 +239,7 @@ func TestBenchSummaryOfPartialRuns(t *testing.T) {
 			if code != ExitOK || !strings.Contains(errs, "incomplete") {
 				t.Errorf("%s, %s: got code %d, stderr %q", name, format, code, errs)
 			}
-			mark := map[string]string{"text": "INCOMPLETE", "markdown": "INCOMPLETE", "html": "<title>INCOMPLETE", "json": `"complete": false`, "csv": ",false\n"}[format]
+			mark := map[string]string{"text": "INCOMPLETE", "markdown": "INCOMPLETE", "brief": "INCOMPLETE", "html": "<title>INCOMPLETE", "json": `"complete": false`, "csv": ",false\n"}[format]
 			if !strings.Contains(out, mark) {
 				t.Errorf("%s, %s: the output does not say that it is incomplete", name, format)
 			}

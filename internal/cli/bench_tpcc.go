@@ -28,7 +28,8 @@ Flavors, whose figures cannot be compared with one another:
              keeps to a range of districts, at most 3 attempts with new inputs
   spec       the specification: deck of 23, all districts, up to 10 attempts
   hammerdb   TPROC-C: 10/10/1/1/1, uniform numbers, no retries, NOPM and TPM;
-             sent statement by statement, not as stored procedures
+             on servers each transaction is a call of a stored procedure
+             that prepare leaves in the database
 
 ` + dsnHelp,
 		Example: `  veildb bench tpcc prepare --dsn sqlite:/tmp/t.db --warehouses 1
@@ -94,23 +95,23 @@ func (f *tpccFlags) inspect(ctx context.Context, db *sql.DB, d dsn.Dialect) (tpc
 
 func newTPCCPrepareCommand(env *Env) *cobra.Command {
 	var f tpccFlags
-	var seed uint64
-	var loaders int
+	c := tpcc.LoadConfig{}
 	cmd := &cobra.Command{
 		Use:   "prepare",
 		Short: "Create the nine tables in an empty database and fill them",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runTPCCPrepare(cmd.Context(), env, f, seed, loaders)
+			return runTPCCPrepare(cmd.Context(), env, f, c)
 		},
 	}
 	f.addTo(cmd, 1)
-	cmd.Flags().Uint64Var(&seed, "seed", 1, "equal seeds give equal data")
-	cmd.Flags().IntVar(&loaders, "loaders", 0, "warehouses loaded at once on a server (default: one for each processor)")
+	cmd.Flags().Uint64Var(&c.Seed, "seed", 1, "equal seeds give equal data")
+	cmd.Flags().IntVar(&c.Loaders, "loaders", 0, "warehouses loaded at once on a server (default: one for each processor)")
+	cmd.Flags().BoolVar(&c.NoRoutines, "no-procedures", false, "make no stored procedures for hammerdb; run needs --no-procedures then, too")
 	return cmd
 }
 
-func runTPCCPrepare(ctx context.Context, env *Env, f tpccFlags, seed uint64, loaders int) (err error) {
+func runTPCCPrepare(ctx context.Context, env *Env, f tpccFlags, c tpcc.LoadConfig) (err error) {
 	flavor, err := tpcc.ParseFlavor(f.flavor)
 	if err != nil {
 		return usagef("prepare tpcc", "see: veildb bench tpcc --help", "%w", err)
@@ -118,8 +119,8 @@ func runTPCCPrepare(ctx context.Context, env *Env, f tpccFlags, seed uint64, loa
 	if f.warehouses < 1 {
 		return usagef("prepare tpcc", "use --warehouses N", "%d warehouses", f.warehouses)
 	}
-	if loaders < 0 {
-		return usagef("prepare tpcc", "use --loaders N", "%d loaders", loaders)
+	if c.Loaders < 0 {
+		return usagef("prepare tpcc", "use --loaders N", "%d loaders", c.Loaders)
 	}
 	db, d, err := f.open(ctx, env, true)
 	if err != nil {
@@ -128,13 +129,12 @@ func runTPCCPrepare(ctx context.Context, env *Env, f tpccFlags, seed uint64, loa
 	defer func() { err = errors.Join(err, db.Close()) }()
 	p, start := newProgress(env.Stderr), time.Now()
 	var rows int64
-	err = tpcc.Load(ctx, db, tpcc.LoadConfig{
-		Dialect: d.Dialect(), Flavor: flavor, Warehouses: f.warehouses, Seed: seed, Loaders: loaders,
-		Progress: func(done, total int64) {
-			rows = total
-			p.update(float64(done)/float64(total), "loading tpcc", fmt.Sprintf("%d of %d rows", done, total))
-		},
-	})
+	c.Dialect, c.Flavor, c.Warehouses = d.Dialect(), flavor, f.warehouses
+	c.Progress = func(done, total int64) {
+		rows = total
+		p.update(float64(done)/float64(total), "loading tpcc", fmt.Sprintf("%d of %d rows", done, total))
+	}
+	err = tpcc.Load(ctx, db, c)
 	p.clear()
 	if ctx.Err() != nil && err != nil {
 		return &Error{
@@ -147,7 +147,7 @@ func runTPCCPrepare(ctx context.Context, env *Env, f tpccFlags, seed uint64, loa
 	}
 	if env.JSON {
 		return printJSON(env, map[string]any{
-			"flavor": flavor, "warehouses": f.warehouses, "seed": seed, "rows": rows, "seconds": time.Since(start).Seconds(),
+			"flavor": flavor, "warehouses": f.warehouses, "seed": c.Seed, "rows": rows, "seconds": time.Since(start).Seconds(),
 		})
 	}
 	fmt.Fprintf(env.Stdout, "loaded %d rows, flavor %s, warehouses %d, in %.1f s\n", rows, flavor, f.warehouses, time.Since(start).Seconds())

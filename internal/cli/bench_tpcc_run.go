@@ -26,6 +26,8 @@ type tpccRunFlags struct {
 	mix          string
 	isolation    string
 	batch        bool
+	noProcedures bool
+	keyingTime   bool
 }
 
 func newTPCCRunCommand(env *Env) *cobra.Command {
@@ -56,6 +58,8 @@ serializable, except for hammerdb, which keeps the server's default.
 	fs.StringVar(&f.mix, "mix", "", "`WEIGHTS` of new_order,payment,order_status,delivery,stock_level (default: the flavor's)")
 	fs.StringVar(&f.isolation, "isolation", "", "serializable, repeatable-read or read-committed (default: the flavor's)")
 	fs.BoolVar(&f.batch, "batch", false, "write all lines of an order in two statements, as with rewritten batches")
+	fs.BoolVar(&f.noProcedures, "no-procedures", false, "send hammerdb's transactions statement by statement")
+	fs.BoolVar(&f.keyingTime, "keying-time", false, "have spec's terminals key in and think, about 40 s a new order; measure minutes")
 	return cmd
 }
 
@@ -98,16 +102,18 @@ func runTPCC(ctx context.Context, env *Env, f tpccRunFlags) (err error) {
 	if err != nil {
 		return err
 	}
+	routines := info.Flavor == tpcc.HammerDB && d.Dialect() != dsn.SQLite && !f.noProcedures && !f.batch
 	w, err := tpcc.New(tpcc.Config{
 		Dialect: d.Dialect(), Flavor: info.Flavor, Warehouses: info.Warehouses, Terminals: f.terminals,
 		Mix: mix, Isolation: f.isolation, Batch: f.batch,
+		Routines: routines, KeyingTime: f.keyingTime,
 	})
 	if err != nil {
 		return usagef("run tpcc", "see: veildb bench tpcc run --help", "%w", err)
 	}
 	r := &tpcc.Report{
 		Flavor: info.Flavor, Warehouses: info.Warehouses, Terminals: f.terminals, Isolation: w.Isolation(),
-		Batch: f.batch, Seed: f.seed, Rate: f.rate,
+		Batch: f.batch, Routines: routines, KeyingTime: f.keyingTime, Seed: f.seed, Rate: f.rate,
 	}
 	if r.Engine, r.Version, err = d.Dialect().ServerVersion(ctx, db); err != nil {
 		return err

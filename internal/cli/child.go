@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -66,10 +67,17 @@ func startChild(ctx context.Context, spec childSpec) (*child, error) {
 	}
 }
 
+// reaping begins the command line of a child that runs other programs.
+var reaping = []string{"bench", "reap"}
+
 // runChild runs "veildb args…" to its end and returns the processor time it
 // took. What it prints as errors goes to the file log.
 func runChild(ctx context.Context, log string, args ...string) (time.Duration, error) {
-	c, _, err := spawnChild(childSpec{args: args, log: log, death: syscall.SIGKILL, grace: childStop})
+	death := syscall.SIGKILL
+	if slices.Equal(args[:2], reaping) { // it has others to take along
+		death = syscall.SIGTERM
+	}
+	c, _, err := spawnChild(childSpec{args: args, log: log, death: death, grace: childStop})
 	if err != nil {
 		return 0, err
 	}

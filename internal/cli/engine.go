@@ -62,7 +62,7 @@ func checkEngine(d *study.Definition, columns bool) error {
 	_, err := target.Find(d.Engine, "")
 	var missing *target.NotInstalledError
 	if errors.As(err, &missing) {
-		return &Error{Op: op, Err: err, Hint: missing.Hint()}
+		return &Error{Op: op, Err: err, Hint: missing.Hint() + "; as root, --install does it"}
 	}
 	return err
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/veildb/veildb/internal/bench/result"
 	"github.com/veildb/veildb/internal/bench/run"
 	"github.com/veildb/veildb/internal/bench/study"
+	"github.com/veildb/veildb/internal/bench/tpcc"
 )
 
 // A userArm is a database of the user's that stands for a variant.
@@ -72,6 +73,10 @@ var armName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`)
 func onArms(d *study.Definition, arms []userArm) *study.Definition {
 	n := *d
 	n.Engine, n.Baseline, n.Baselines, n.Settings = arms[0].dsn.Dialect().String(), arms[0].name, nil, nil
+	n.Headline = slices.Clone(n.Headline)
+	for i := range n.Headline {
+		n.Headline[i].Variants = nil // arms have names of the user's
+	}
 	n.Variants = nil
 	for _, a := range arms[1:] {
 		n.Variants = append(n.Variants, a.name)
@@ -197,6 +202,9 @@ func (u *userDatabase) clear(ctx context.Context) error {
 				return fmt.Errorf("drop %s: %w", t, err)
 			}
 		}
+	}
+	if slices.Contains(tables, "orders") { // of TPROC-C, which brings procedures
+		return tpcc.DropRoutines(ctx, conn, u.dsn.Dialect())
 	}
 	return nil
 }

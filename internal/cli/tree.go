@@ -88,3 +88,20 @@ func syncFilesystem(dir string) error {
 	defer f.Close()
 	return unix.Syncfs(int(f.Fd()))
 }
+
+// treeSize is the room that the files in dir take, as far as they can be seen; 0
+// if there is no dir.
+func treeSize(dir string) (size int64) {
+	filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return nil // such as a mount whose daemon was killed
+		}
+		if info, err := e.Info(); err == nil {
+			if st, ok := info.Sys().(*syscall.Stat_t); ok {
+				size += st.Blocks * 512
+			}
+		}
+		return nil
+	})
+	return size
+}

@@ -64,12 +64,56 @@ var csvColumns = []struct {
 	}},
 	{"verdict", func(r result.Row) string { return csvText(r.Verdict) }},
 	{"note", func(r result.Row) string { return csvText(r.Note) }},
+	{"headline", func(r result.Row) string { return strconv.FormatBool(r.Headline) }},
+	{"nopm_baseline", func(r result.Row) string { return csvPair(r.NOPM).a }},
+	{"nopm_variant", func(r result.Row) string { return csvPair(r.NOPM).b }},
+	{"utilisation_pct_baseline", func(r result.Row) string { return csvUse(r).a }},
+	{"utilisation_pct_variant", func(r result.Row) string { return csvUse(r).b }},
+	{"utilisation_points", func(r result.Row) string {
+		if r.UtilisationPct == nil {
+			return ""
+		}
+		return csvEst(r.UtilisationPct.Points)
+	}},
+	// Of failovers alone; see csvFailover.
+	{"gap_s", none}, {"served_s", none}, {"all_back_s", none}, {"rejoin_s", none}, {"transfer", none},
+	{"acknowledged", none}, {"unanswered", none}, {"lost", none}, {"equal", none},
 	{"complete", nil}, // of the run, so that no file of a partial run passes for a whole one
 }
 
-// CSV writes one line a comparison, then one a A/A control, at full precision.
-// A missing figure is an empty cell; the last column says whether the run was
-// complete.
+func none(result.Row) string { return "" }
+
+type csvCells struct{ a, b string }
+
+func csvPair(p *result.Pair) csvCells {
+	if p == nil {
+		return csvCells{}
+	}
+	return csvCells{csvNum(p.Baseline), csvNum(p.Variant)}
+}
+
+func csvUse(r result.Row) csvCells {
+	if r.UtilisationPct == nil {
+		return csvCells{}
+	}
+	return csvPair(&r.UtilisationPct.Pair)
+}
+
+// csvFailover are the cells of a failover, by column. The throughput before it
+// is its baseline, that on the survivors its variant.
+func csvFailover(f result.Failover, complete bool) map[string]string {
+	return map[string]string{
+		"kind": "failover", "engine": csvText(f.Engine), "variant": csvText(f.Variant), "threads": strconv.Itoa(f.Terminals),
+		"tps_baseline": csvNum(f.TPS.Before), "tps_variant": csvNum(f.TPS.After), "errors": strconv.FormatUint(f.Errors, 10), "retries": strconv.FormatUint(f.Retries, 10),
+		"gap_s": csvNum(f.GapS), "served_s": csvNum(f.ServedS), "all_back_s": csvNum(f.AllBackS), "rejoin_s": csvNum(f.RejoinS), "transfer": csvText(f.Transfer),
+		"acknowledged": strconv.FormatUint(f.Acknowledged, 10), "unanswered": strconv.FormatUint(f.Unanswered, 10), "lost": strconv.FormatUint(f.Lost, 10),
+		"equal": strconv.FormatBool(f.Equal), "note": csvText(f.Detail), "complete": strconv.FormatBool(complete),
+	}
+}
+
+// CSV writes one line a comparison, then one a A/A control, then one a failover,
+// at full precision. A missing figure is an empty cell; the last column says
+// whether the run was complete.
 func CSV(w io.Writer, s *result.Summary) error {
 	out := csv.NewWriter(w)
 	line := make([]string, len(csvColumns))
@@ -88,6 +132,13 @@ func CSV(w io.Writer, s *result.Summary) error {
 			}
 			out.Write(line)
 		}
+	}
+	for _, f := range s.Failovers {
+		cells := csvFailover(f, s.Complete)
+		for i, c := range csvColumns {
+			line[i] = cells[c.name]
+		}
+		out.Write(line)
 	}
 	out.Flush()
 	return out.Error()

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -31,12 +30,16 @@ func readings(s *result.Summary) []reading {
 	return out
 }
 
-// lead picks the row to name first: one with an estimate, then TPC-C, then one
-// a vendor published a figure for, then the first.
+// lead picks the row to name first: the dearest of the study's headline, or else
+// one with an estimate, then TPC-C, then one a vendor published a figure for,
+// then the first.
 func lead(rows []result.Row) result.Row {
 	score := func(r result.Row) (n int) {
 		if findingOf(r) != noEstimate {
 			n += 4
+		}
+		if r.Headline {
+			n += 8
 		}
 		if strings.HasPrefix(r.Workload, "tp") {
 			n += 2
@@ -48,7 +51,8 @@ func lead(rows []result.Row) result.Row {
 	}
 	best := rows[0]
 	for _, r := range rows[1:] {
-		if score(r) > score(best) {
+		switch a, b := score(r), score(best); {
+		case a > b, a == b && r.Headline && r.OverheadPct != nil && r.OverheadPct.Est > best.OverheadPct.Est:
 			best = r
 		}
 	}
@@ -211,77 +215,4 @@ func publishedWords(r result.Row) string {
 		t += ": " + w
 	}
 	return t + "."
-}
-
-// noisyPct is the effect a run must be able to see for its headline to speak
-// of the cost and not of the noise.
-const noisyPct = 5
-
-// headline answers the question of the page in one sentence, for encryption
-// at rest and column protection on the workload that leads both. It is empty
-// if the run has neither.
-func headline(s *result.Summary) string {
-	var tde, cols []result.Row
-	var at *result.Row
-	for _, rd := range readings(s) {
-		r := rd.Lead
-		if findingOf(r) == noEstimate || at != nil && placeOf(r) != placeOf(*at) {
-			continue
-		}
-		switch {
-		case r.Variant == "tde":
-			tde = append(tde, r)
-		case strings.HasPrefix(r.Variant, "cols"):
-			cols = append(cols, r)
-		default:
-			continue
-		}
-		at = &r
-	}
-	if at == nil {
-		return ""
-	}
-	on := "On " + namingOf(s).workload(*at) + ", "
-	all := slices.Concat(tde, cols)
-	if sharpest := slices.MinFunc(all, func(a, b result.Row) int { return cmp.Compare(mdeOf(a), mdeOf(b)) }); !slices.ContainsFunc(all, told) && blunt(sharpest, noisyPct) {
-		return fmt.Sprintf("%sthis run is too noisy to say: it would have seen no cost below %s %%. Measure longer, on a quieter machine.", on, pct(*sharpest.MDEPct))
-	}
-	var parts []string
-	for i, rows := range [][]result.Row{tde, cols} {
-		if len(rows) > 0 {
-			parts = append(parts, []string{"encryption at rest ", "column protection "}[i]+costWords(rows, i == 0 || len(tde) == 0))
-		}
-	}
-	return on + strings.Join(parts, "; ") + "."
-}
-
-// told reports whether the row is told from zero.
-func told(r result.Row) bool { f := findingOf(r); return f == costs || f == gains }
-
-func mdeOf(r result.Row) float64 {
-	if r.MDEPct == nil {
-		return math.Inf(1)
-	}
-	return *r.MDEPct
-}
-
-// costWords sums up the rows of one kind of protection, dearest last.
-func costWords(rows []result.Row, first bool) string {
-	of := ""
-	if first {
-		of = " of throughput"
-	}
-	clear := slices.DeleteFunc(slices.Clone(rows), func(r result.Row) bool { return findingOf(r) != costs })
-	low, high := rows[0], rows[len(rows)-1]
-	switch {
-	case len(clear) == 0:
-		hi := slices.MaxFunc(rows, func(a, b result.Row) int { return cmp.Compare(a.OverheadPct.Hi, b.OverheadPct.Hi) })
-		return fmt.Sprintf("showed no cost that can be told from zero, and at most %s %% by its 95 %% interval", pct(hi.OverheadPct.Hi))
-	case len(rows) == 1:
-		return fmt.Sprintf("cost %s %%%s", pct(low.OverheadPct.Est), of)
-	case len(clear) == len(rows):
-		return fmt.Sprintf("cost %s %% (%s) to %s %% (%s)%s", pct(low.OverheadPct.Est), clean(low.Variant), pct(high.OverheadPct.Est), clean(high.Variant), of)
-	}
-	most := slices.MaxFunc(clear, func(a, b result.Row) int { return cmp.Compare(a.OverheadPct.Est, b.OverheadPct.Est) })
-	return fmt.Sprintf("cost up to %s %% (%s)%s", pct(most.OverheadPct.Est), clean(most.Variant), of)
 }

@@ -37,6 +37,9 @@ func sureness(s *result.Summary) []string {
 	if len(fail) > 0 {
 		out = append(out, "The A/A control does not contain 0: "+strings.Join(fail, "; ")+". The two places differ by more than chance; trust no difference of that size.")
 	}
+	if places := len(groupBy(s.Rows, placeOf)); len(s.AA) > 0 && places > len(s.AA) {
+		out = append(out, fmt.Sprintf("The control was made in %d of %d places, so that the other comparisons have the time; what it says of the machine holds for them as far as they are alike.", len(s.AA), places))
+	}
 	if len(s.AA) == 0 {
 		out = append(out, "There is no A/A control in this run, so the noise of the method is unknown.")
 	}

@@ -35,6 +35,8 @@ type Header struct {
 	// Cells lists the comparisons the study plans, in order, so that a
 	// summary of an interrupted run can name those without data.
 	Cells []Cell `json:"cells"`
+	// Headline are the comparisons that a report leads with.
+	Headline []Cell `json:"headline,omitempty"`
 	// Tables are those of the published study that the run reproduces.
 	Tables []Table `json:"tables,omitempty"`
 }
@@ -243,7 +245,8 @@ type Row struct {
 	Baseline string `json:"baseline"`
 	Workload string `json:"workload"`
 	Threads  int    `json:"threads"`
-	Quads    int    `json:"quads"` // quads the estimate rests on, voided ones not counted
+	Headline bool   `json:"headline,omitempty"` // one that the study is about
+	Quads    int    `json:"quads"`              // quads the estimate rests on, voided ones not counted
 
 	TPS         Pair      `json:"tps"`
 	OverheadPct *Interval `json:"overhead_pct"` // null when the data do not allow one

@@ -234,7 +234,17 @@ func (s *shift) exhausted() bool { return s.Events > 0 && s.tickets.Load() >= s.
 func (s *shift) work(ctx context.Context, n int, t Terminal, share *TerminalResult) error {
 	var tally Tally // outside the loop: it escapes through Next
 	now := time.Since(s.start)
+	pauser, _ := t.(Pauser)
 	for ctx.Err() == nil {
+		if pauser != nil && s.queue == nil {
+			if rest := pauser.Pause(); rest > 0 {
+				if s.Duration > 0 {
+					rest = min(rest, s.Warmup+s.Duration-now)
+				}
+				sleep(ctx, rest)
+				now = time.Since(s.start)
+			}
+		}
 		begin := now // the intended start
 		switch {
 		case s.Counts != nil:

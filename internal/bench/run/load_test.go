@@ -306,3 +306,40 @@ func BenchmarkLoop(b *testing.B) {
 		}
 	}
 }
+
+// restless is a terminal that says how long it rests, and counts.
+type restless struct {
+	Terminal
+	rests, calls int
+}
+
+func (r *restless) Pause() time.Duration { r.rests++; return time.Nanosecond }
+
+func (r *restless) Next(context.Context, *Tally) (int, error) { r.calls++; return 0, nil }
+
+// TestPauser rests before each transaction of a closed load, and never in an
+// open one, whose transactions are due when they are.
+func TestPauser(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		w     Window
+		rests bool
+	}{
+		{"closed", Window{Events: 20}, true},
+		{"counted", Window{Counts: []uint64{20}}, true},
+		{"open", Window{Events: 20, Rate: 1e6}, false},
+	} {
+		r := &restless{}
+		crew := &Crew{kinds: []string{"x"}, terminals: []Terminal{r}, rec: &recorder{live: newSample(1)}}
+		if _, err := crew.Run(context.Background(), c.w); err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		want := 0
+		if c.rests {
+			want = r.calls
+		}
+		if r.calls != 20 || r.rests < want || r.rests > want+1 {
+			t.Errorf("%s: %d rests before %d transactions", c.name, r.rests, r.calls)
+		}
+	}
+}

@@ -6,6 +6,7 @@ package run
 import (
 	"context"
 	"database/sql"
+	"time"
 )
 
 // A Workload is a mix of transactions over one prepared database. It holds no
@@ -37,6 +38,12 @@ type Terminal interface {
 	Next(ctx context.Context, t *Tally) (kind int, err error)
 	// Close closes the statements and returns the connection.
 	Close() error
+}
+
+// A Pauser is a Terminal that rests before each transaction of a closed load, as
+// users do between two. Pause is asked before Next; the rest is in no latency.
+type Pauser interface {
+	Pause() time.Duration
 }
 
 // Tally counts what terminals did. Each counter only grows.

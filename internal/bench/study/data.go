@@ -37,6 +37,7 @@ func (w Workload) runner(d dsn.Dialect, threads int) (run.Workload, error) {
 	if w.orders() {
 		return tpcc.New(tpcc.Config{
 			Dialect: d, Flavor: tpcc.Flavor(w.Flavor), Warehouses: w.Warehouses, Terminals: threads,
+			Routines: w.Name == "tprocc" && !w.Statements && d != dsn.SQLite,
 		})
 	}
 	return w.script(d, threads)
@@ -56,6 +57,7 @@ func (w Workload) fill(ctx context.Context, db *sql.DB, d dsn.Dialect, seed uint
 	if w.orders() {
 		return tpcc.Load(ctx, db, tpcc.LoadConfig{
 			Dialect: d, Flavor: tpcc.Flavor(w.Flavor), Warehouses: w.Warehouses, Seed: seed, Progress: progress,
+			NoRoutines: w.Statements,
 		})
 	}
 	s, err := w.script(d, 1)

@@ -58,6 +58,24 @@ type Definition struct {
 	Published []Published       `yaml:"published"`
 	Tables    []Table           `yaml:"tables"` // of the study, to be made again
 	Failover  *Failover         `yaml:"failover"`
+	// Headline are the comparisons that the report leads with.
+	Headline []Headline `yaml:"headline"`
+	// Controls says where the baseline is compared with itself: "all", or ""
+	// for that, is for each workload and number of threads; "headline" is only
+	// where the headline is, so that the other comparisons have the time.
+	Controls string `yaml:"controls"`
+}
+
+// A Headline names comparisons. Variants empty are all.
+type Headline struct {
+	Workloads []string `yaml:"workloads"`
+	Threads   []int    `yaml:"threads"`
+	Variants  []string `yaml:"variants"`
+}
+
+// names reports whether h names a place, whatever the variant.
+func (h Headline) names(workload string, threads int) bool {
+	return slices.Contains(h.Workloads, workload) && slices.Contains(h.Threads, threads)
 }
 
 // A Scale is another size of a study. What is zero stays as it is.
@@ -89,6 +107,9 @@ type Workload struct {
 	Warehouses int    `yaml:"warehouses"`
 	Tables     int    `yaml:"tables"`
 	TableSize  int    `yaml:"table_size"`
+	// Statements sends the transactions of tprocc one statement after the
+	// other, instead of as calls of stored procedures, as HammerDB does.
+	Statements bool   `yaml:"statements"`
 	Rand       string `yaml:"rand"`   // distribution of sysbench's row numbers; "" is special
 	Weight     int    `yaml:"weight"` // share of the measuring time; 0 means 1
 	Check      bool   `yaml:"check"`  // TPC-C's conditions, too, on every arm
@@ -197,6 +218,13 @@ func (d *Definition) validate() error {
 		return errors.New("sitting must not be negative")
 	case d.ClaimPct < 0:
 		return errors.New("claim_pct must not be negative")
+	case d.Controls != "" && d.Controls != ControlAll && d.Controls != ControlHeadline:
+		return fmt.Errorf("controls is %q; it may be %s or %s", d.Controls, ControlAll, ControlHeadline)
+	}
+	for i, h := range d.Headline {
+		if len(h.Workloads) == 0 || len(h.Threads) == 0 {
+			return fmt.Errorf("headline %d needs workloads and threads", i+1)
+		}
 	}
 	for v, base := range d.Baselines {
 		if !slices.Contains(d.Variants, v) {
@@ -347,13 +375,57 @@ func (d *Definition) labels() []string {
 	return names
 }
 
+// Where controls are; see Definition.Controls.
+const (
+	ControlAll      = "all"
+	ControlHeadline = "headline"
+)
+
+// controlled reports whether a place has an A/A control. Where none of the
+// headline is in the run, the first place has one.
+func (d *Definition) controlled(w, t int) bool {
+	if d.Controls != ControlHeadline {
+		return true
+	}
+	any := false
+	for i := range d.Workloads {
+		for k := range d.Threads {
+			in := slices.ContainsFunc(d.Headline, func(h Headline) bool { return h.names(d.Workloads[i].Label(), d.Threads[k]) })
+			if in && i == w && k == t {
+				return true
+			}
+			any = any || in
+		}
+	}
+	return !any && w == 0 && t == 0
+}
+
+// HeadlineCells lists those of d's comparisons that are its headline.
+func (d *Definition) HeadlineCells() []result.Cell {
+	var out []result.Cell
+	for _, c := range d.Cells() {
+		for _, h := range d.Headline {
+			if !c.AA() && h.names(c.Workload, c.Threads) && (len(h.Variants) == 0 || slices.Contains(h.Variants, c.Variant)) {
+				c.Published, c.ClaimPct = nil, 0
+				out = append(out, c)
+				break
+			}
+		}
+	}
+	return out
+}
+
 // Cells lists the comparisons of d in the order they run: for each workload
-// and thread count the A/A control first, then the variants.
+// and thread count the A/A control first, where there is one, then the variants.
 func (d *Definition) Cells() []result.Cell {
 	var cells []result.Cell
-	for _, w := range d.Workloads {
-		for _, threads := range d.Threads {
-			for _, v := range append([]string{d.Baseline}, d.Variants...) {
+	for i, w := range d.Workloads {
+		for k, threads := range d.Threads {
+			variants := d.Variants
+			if d.controlled(i, k) {
+				variants = append([]string{d.Baseline}, d.Variants...)
+			}
+			for _, v := range variants {
 				cells = append(cells, result.Cell{
 					Engine: d.Engine, Variant: v, Baseline: d.baselineOf(v),
 					Workload: w.Label(), Threads: threads,
@@ -408,6 +480,9 @@ func (d *Definition) Config() map[string]any {
 		m := map[string]any{"name": w.Label(), "weight": w.Weight}
 		if w.orders() {
 			m["flavor"], m["warehouses"] = w.Flavor, w.Warehouses
+			if w.Name == "tprocc" {
+				m["procedures"] = !w.Statements
+			}
 		} else {
 			m["tables"], m["table_size"] = w.Tables, w.TableSize
 		}
@@ -418,8 +493,36 @@ func (d *Definition) Config() map[string]any {
 		"budget": d.Budget.Default.String(), "block": d.Block.String(),
 		"settings": d.Settings, "workloads": workloads,
 	}
+	if d.Controls != "" {
+		config["controls"] = d.Controls
+	}
 	if f := d.Failover; f != nil {
 		config["failover"] = map[string]any{"threads": f.Threads, "steady": f.Steady.String(), "repeats": f.Repeats}
 	}
 	return config
+}
+
+// Bytes that a row of sysbench and a warehouse take on disk, indexes included;
+// those of SQLite and PostgreSQL are less.
+const (
+	bytesPerRow       = 270
+	bytesPerWarehouse = 130 << 20
+)
+
+// DataBytes estimates the size of each dataset.
+func (d *Definition) DataBytes() []int64 {
+	var sizes []int64
+	seen := map[string]bool{}
+	for _, w := range d.Workloads {
+		if seen[w.dataset()] {
+			continue
+		}
+		seen[w.dataset()] = true
+		size := int64(w.Warehouses) * bytesPerWarehouse
+		if !w.orders() {
+			size = int64(w.Tables) * int64(w.TableSize) * bytesPerRow
+		}
+		sizes = append(sizes, size)
+	}
+	return sizes
 }

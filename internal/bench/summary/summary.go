@@ -25,6 +25,7 @@ func Summarise(run *result.Run) *result.Summary {
 	for _, c := range cells {
 		c.estimate(h.Seed)
 		row := c.row(s.Complete, h.Environment.Cores)
+		row.Headline = slices.ContainsFunc(h.Headline, func(l result.Cell) bool { return keyOf(l) == keyOf(c.Cell) })
 		if c.AA() {
 			s.AA = append(s.AA, row)
 		} else {

@@ -201,11 +201,12 @@ func (w *writer) machine(run *result.Run) {
 	if e.Governor != "" && e.Governor != "performance" {
 		w.add("the processor's frequency governor is %s, not performance", e.Governor)
 	}
-	var steal, foreign, seconds float64
+	var steal, foreign, seconds, server float64
 	for _, b := range result.All[result.Block](run) {
 		steal += b.StealPct * b.DurationS
 		foreign += b.ForeignPct * b.DurationS
 		seconds += b.DurationS
+		server += b.CPUS.Engine + b.CPUS.Product
 	}
 	if seconds == 0 {
 		return
@@ -213,7 +214,7 @@ func (w *writer) machine(run *result.Run) {
 	if steal /= seconds; steal > stealPct {
 		w.add("the hypervisor took %.1f %% of the machine's time during the blocks", steal)
 	}
-	if foreign /= seconds; foreign > foreignPct {
+	if foreign /= seconds; foreign > foreignPct && server > 0 { // a server that is not ours may be one of them
 		w.add("other programs used %.0f %% of the machine's processor time during the blocks", foreign)
 	}
 }

@@ -25,18 +25,32 @@ var galeraProviders = []string{"/usr/lib/galera/libgalera_smm.so", "/usr/lib64/g
 
 // findGalera looks for MariaDB and what a cluster needs beside it.
 func findGalera(binDir string) (in Install, provider, arbitrator string, err error) {
+	missing := &NotInstalledError{Engine: Galera}
+	lacks := func(packages string, looked ...string) {
+		missing.Package = strings.TrimSpace(missing.Package + " " + packages)
+		missing.Looked = append(missing.Looked, looked...)
+	}
 	if in, err = Find(MariaDB, binDir); err != nil {
-		return in, "", "", err
-	}
-	missing := &NotInstalledError{Galera, "galera-4 galera-arbitrator-4", append([]string{"garbd in PATH"}, galeraProviders...)}
-	for _, p := range galeraProviders {
-		if exists(p) {
-			provider = p
-			break
+		var server *NotInstalledError
+		if !errors.As(err, &server) {
+			return in, "", "", err
 		}
+		lacks(server.Package, server.Looked...)
 	}
-	if arbitrator, err = exec.LookPath("garbd"); err != nil || provider == "" {
-		return in, "", "", missing
+	i := slices.IndexFunc(galeraProviders, exists)
+	if i < 0 {
+		lacks("galera-4", galeraProviders...)
+	} else {
+		provider = galeraProviders[i]
+	}
+	if arbitrator, err = exec.LookPath("garbd"); err != nil {
+		lacks("galera-arbitrator-4", "garbd in PATH")
+	}
+	if _, err = exec.LookPath("rsync"); err != nil { // what copies a node whole
+		lacks("rsync", "rsync in PATH")
+	}
+	if missing.Package != "" {
+		return Install{}, "", "", missing
 	}
 	in.Engine = Galera
 	return in, provider, arbitrator, nil

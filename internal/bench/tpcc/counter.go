@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"sync/atomic"
+	"time"
 
 	"github.com/veildb/veildb/internal/bench/run"
 )
@@ -39,4 +40,12 @@ func (t *countedTerminal) Next(ctx context.Context, tally *run.Tally) (int, erro
 	kind, err := t.Terminal.Next(ctx, tally)
 	t.commits[kind].Add(tally.Commits - before)
 	return kind, err
+}
+
+// Pause implements run.Pauser.
+func (t *countedTerminal) Pause() time.Duration {
+	if p, ok := t.Terminal.(run.Pauser); ok {
+		return p.Pause()
+	}
+	return 0
 }

@@ -18,9 +18,9 @@ const (
 	// times.
 	Spec Flavor = "spec"
 	// HammerDB is TPROC-C as HammerDB 4 runs it, its deviations kept, but for
-	// two: each transaction is sent statement by statement instead of calling a
-	// stored procedure, and the 1 % of orders to roll back is rolled back on
-	// PostgreSQL too.
+	// one: the 1 % of orders to roll back is rolled back on PostgreSQL too. Each
+	// transaction is a call of a routine, or is sent statement by statement; see
+	// Config.Routines.
 	HammerDB Flavor = "hammerdb"
 )
 

@@ -23,6 +23,9 @@ type LoadConfig struct {
 	// Loaders is how many warehouses are loaded at once; 0 is one for each
 	// processor. SQLite, which has one writer, ignores it.
 	Loaders int
+	// NoRoutines leaves out the routines of HammerDB's flavor, where the account
+	// may not create any.
+	NoRoutines bool
 	// Progress, if not nil, is called now and then with the number of rows
 	// loaded so far and of all; the calls come one at a time.
 	Progress func(done, total int64)
@@ -101,6 +104,11 @@ func (l *loader) load(ctx context.Context) error {
 			if _, err := conn.ExecContext(ctx, s); err != nil {
 				return fmt.Errorf("complete table %s: %w", t.name, err)
 			}
+		}
+	}
+	if callable(l.Flavor, l.Dialect) && !l.NoRoutines {
+		if err := createRoutines(ctx, conn, l.Dialect); err != nil {
+			return err
 		}
 	}
 	return l.finish(ctx, conn)

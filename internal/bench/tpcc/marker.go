@@ -177,6 +177,11 @@ func Cleanup(ctx context.Context, db *sql.DB, d dsn.Dialect) error {
 	if !ok {
 		p = profiles[BenchBase]
 	}
+	if callable(Flavor(values["flavor"]), d) {
+		if err := DropRoutines(ctx, db, d); err != nil {
+			return err
+		}
+	}
 	ours := p.schema()
 	slices.Reverse(ours)
 	for _, t := range append(ours, table{name: markerTable}) {

@@ -23,6 +23,7 @@ const (
 	streamKind
 	streamInput
 	streamHome
+	streamRest
 )
 
 // string is a random text of the profile's alphabet and length habit.

@@ -23,6 +23,8 @@ type Report struct {
 	Terminals  int       `json:"terminals"`
 	Isolation  string    `json:"isolation"`
 	Batch      bool      `json:"batch"`
+	Routines   bool      `json:"routines,omitempty"`    // each transaction one call
+	KeyingTime bool      `json:"keying_time,omitempty"` // terminals rest between transactions
 	Seed       uint64    `json:"seed"`
 	Rate       float64   `json:"rate,omitempty"` // intended transactions a second, open loop
 	Started    time.Time `json:"started"`
@@ -95,7 +97,8 @@ func (r *Report) PerMinute(newOrders int64, tpm *int64) {
 // WriteText prints the report with the definition beside each figure.
 func (r *Report) WriteText(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	batch := map[bool]string{true: ", batched"}[r.Batch]
+	batch := map[bool]string{true: ", batched"}[r.Batch] + map[bool]string{true: ", routines"}[r.Routines] +
+		map[bool]string{true: ", keying and think times"}[r.KeyingTime]
 	fmt.Fprintf(w, "TPC-C (%s) on %s %s: warehouses %d, terminals %d, %s%s, seed %d\n",
 		r.Flavor, r.Engine, r.Version, r.Warehouses, r.Terminals, r.Isolation, batch, r.Seed)
 	if !r.Complete {

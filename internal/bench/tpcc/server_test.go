@@ -63,8 +63,13 @@ func testServer(t *testing.T, engine string, infos ...Info) {
 		}
 		counted := &Counted{}
 		var ended int64
-		for _, batch := range []bool{false, true} {
-			counted.Workload = newWorkload(t, Config{Dialect: d, Flavor: f, Warehouses: info.Warehouses, Terminals: 4, Batch: batch})
+		ways := []Config{{}, {Batch: true}}
+		if f == HammerDB {
+			ways = append(ways, Config{Routines: true})
+		}
+		for _, c := range ways {
+			c.Dialect, c.Flavor, c.Warehouses, c.Terminals = d, f, info.Warehouses, 4
+			counted.Workload = newWorkload(t, c)
 			r, err := run.Load(ctx, run.LoadConfig{Workload: counted, DB: db, Terminals: 4, Seed: 1, Window: run.Window{Events: 300}})
 			if err != nil {
 				t.Fatal(err)

@@ -78,6 +78,10 @@ func (t *terminal) prepare(ctx context.Context) error {
 		t.begin = p.verb("BEGIN")
 		t.write = t.begin
 	}
+	if t.config.Routines {
+		t.routines = p.calls()
+		return p.err
+	}
 	t.commit, t.rollback = p.verb("COMMIT"), p.verb("ROLLBACK")
 	t.newOrder, t.batch = p.newOrder(), p.batch()
 	t.payment = p.payment()
@@ -97,7 +101,7 @@ func (t *terminal) session() (s []string) {
 	case dsn.SQLite:
 		s = []string{"PRAGMA foreign_keys = ON"}
 	case dsn.MySQL:
-		s = []string{"SET autocommit = 0"}
+		s = []string{"SET autocommit = 0"} // routines begin and end transactions themselves
 		if level != "" {
 			s = append(s, "SET SESSION TRANSACTION ISOLATION LEVEL "+level)
 		}

@@ -35,6 +35,9 @@ type terminal struct {
 	input rng   // the inputs of the current attempt
 	cards []int // kinds left in the deck
 	seq   uint64
+	kind  int // of the next transaction, if drawn
+	drawn bool
+	last  int // of the one before
 
 	begin, write, commit, rollback verb
 	newOrder                       newOrder
@@ -43,6 +46,7 @@ type terminal struct {
 	orderStatus                    orderStatus
 	delivery                       delivery
 	stockLevel                     stockLevel
+	routines                       calls // where transactions are calls
 	all                            []*sql.Stmt
 
 	tally *run.Tally      // of the transaction running
@@ -105,7 +109,7 @@ func (t *terminal) draw() int {
 // transaction n depend on the seed, the terminal, n and a alone: what happened
 // to earlier transactions does not change them.
 func (t *terminal) Next(ctx context.Context, tally *run.Tally) (int, error) {
-	kind := t.draw()
+	kind := t.next()
 	t.seq++
 	t.tally, t.ctx = tally, ctx
 	if t.config.Dialect == dsn.SQLite {
@@ -149,6 +153,9 @@ func (t *terminal) retriable(err error) bool {
 
 // attempt runs one transaction of the kind once.
 func (t *terminal) attempt(ctx context.Context, kind int) error {
+	if t.config.Routines {
+		return t.call(kind)
+	}
 	begin, body := t.write, t.runNewOrder
 	switch kind {
 	case Payment:

@@ -50,6 +50,12 @@ type Config struct {
 	// Batch sends NewOrder's order lines as one statement and its stock
 	// updates as another, as BenchBase does with rewritten batches.
 	Batch bool
+	// Routines makes each transaction one call of a routine in the database, as
+	// HammerDB does; the flavor must be HammerDB, on a server.
+	Routines bool
+	// KeyingTime has terminals rest as the specification's users do, before
+	// and after each transaction; the flavor must be Spec.
+	KeyingTime bool
 }
 
 // Validate says what is wrong with c.
@@ -72,6 +78,15 @@ func (c Config) Validate() error {
 		if w < 0 || w > 1_000_000 {
 			return errors.New("a weight of the mix must be 0 to 1000000")
 		}
+	}
+	if c.Routines && !callable(c.Flavor, c.Dialect) {
+		return errors.New("only the flavor hammerdb on a server has routines")
+	}
+	if c.KeyingTime && c.Flavor != Spec {
+		return errors.New("only the flavor spec has keying times")
+	}
+	if c.Routines && c.Batch {
+		return errors.New("routines send no batches")
 	}
 	if c.Isolation != "" && !slices.Contains(isolations, c.Isolation) {
 		return fmt.Errorf("unknown isolation %q; know %v", c.Isolation, isolations)
