@@ -42,7 +42,7 @@ type backendOptions struct {
 
 func (o *backendOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringArrayVar(&o.backends, "backend", nil, "`DSN` of the server with the gate's own account, such as mysql://veil@127.0.0.1:3306/")
+	f.StringArrayVar(&o.backends, "backend", nil, "`DSN` of the server with the gate's own account, such as mysql://veil@127.0.0.1:3306/ or mysql://veil@/?socket=/run/mysqld/mysqld.sock")
 	f.StringVar(&o.passwordFile, "password-file", "", "`FILE` whose first line is the password of that account")
 	f.StringVar(&o.tls, "backend-tls", "off", "TLS to the server: off, verify-full, verify-ca (not its name) or skip-verify")
 	f.StringVar(&o.ca, "backend-ca", "", "verify the server's certificate with the authorities in `FILE`")
@@ -67,7 +67,10 @@ func (o *backendOptions) open(op string) (out []*gate.Backend, err error) {
 		}
 		b := &gate.Backend{Network: "tcp", Address: fmt.Sprintf("%s:%d", d.Host, d.Port), User: d.User, Password: password}
 		if d.Socket != "" {
+			// Nobody listens between the two ends of a socket.
 			b.Network, b.Address = "unix", d.Socket
+			out = append(out, b)
+			continue
 		}
 		if b.TLS, err = clientTLS(op, "--backend-tls", o.tls, o.ca, d.Host); err != nil {
 			return nil, err

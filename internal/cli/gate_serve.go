@@ -162,11 +162,6 @@ func (o *gateOptions) configure(ctx context.Context, env *Env, log *slog.Logger)
 	if o.cfg.Backends, err = o.open(op); err != nil {
 		return err
 	}
-	for _, b := range o.cfg.Backends {
-		if b.Network == "unix" {
-			return usagef(op, "name the server by HOST:PORT", "over a socket the server would take the gate's operating system user for that of its clients")
-		}
-	}
 	source, err := rulesSource(op, o.rules, o.cfg.Backends)
 	if err != nil {
 		return err

@@ -25,6 +25,7 @@ type session struct {
 	backend        *Backend
 	client, server *wire.Conn
 	login          *wire.Session
+	number         uint32 // of the server's connection
 	user, host     string // of the account the server took
 	counted        string // the account the session counts for
 	granted        bool   // its privileges have been checked
@@ -52,8 +53,10 @@ type session struct {
 	compared  bool  // ROW_COUNT() may tell of protected values
 	asked     int64 // Backend.asked when the statement at hand was judged
 
-	busy   atomic.Bool // a command is being answered
+	turn   atomic.Int64 // odd while a command is being answered
 	inTx   atomic.Bool
+	lost   atomic.Bool // the server has ended its side
+	left   leaving
 	killed atomic.Bool
 }
 
@@ -106,7 +109,15 @@ func (s *Server) session(nc net.Conn) {
 		s.mu.Unlock()
 	}()
 	ss.event(Event{Kind: "login", Level: ss.view.Least().String()})
-	if err := ss.serve(); err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed) {
+	ss.number = ss.login.Greeting.ConnectionID
+	defer wire.OnHangup(ss.client, ss.clientLeft)()
+	defer wire.OnHangup(ss.server, ss.serverLeft)()
+	err = ss.serve()
+	if ss.left.now.Load() {
+		ss.event(Event{Kind: "logout", Reason: "the client left while a statement was at work"})
+		return
+	}
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed) {
 		s.count.protocol.Add(1)
 		if errors.Is(err, errForeseen) {
 			s.alarm(Event{Session: ss.id, User: ss.user, Host: ss.host, Rules: ss.rules.Number, Reason: reasonOf(err)})
@@ -132,7 +143,7 @@ func (ss *session) denied(err error) {
 func reasonOf(err error) string {
 	for _, known := range []error{
 		wire.ErrDenied, wire.ErrInsecure, wire.ErrUnsupported, wire.ErrMalformed, wire.ErrTooLarge, wire.ErrOutOfOrder,
-		io.ErrUnexpectedEOF, io.EOF, net.ErrClosed, context.DeadlineExceeded, errInfile, errIdentity, errNumber, errName, errSource, errChanged, errFree, ErrTooMany,
+		io.ErrUnexpectedEOF, io.EOF, net.ErrClosed, context.DeadlineExceeded, errInfile, errIdentity, errNumber, errName, errSource, errChanged, errFree, ErrTooMany, errLost, ErrSocketAccount,
 	} {
 		if errors.Is(err, known) {
 			return known.Error()
@@ -175,6 +186,7 @@ func (ss *session) loginConfig() *wire.LoginConfig {
 	c := &ss.srv.cfg
 	return &wire.LoginConfig{
 		ClientTLS: c.ClientTLS, RequireTLS: c.RequireTLS, ServerTLS: ss.backend.TLS, Passwords: c.Passwords,
+		AllowSocket: true, // see checkSocket
 		Admit: func(r *wire.LoginRequest) error {
 			ss.user = r.User
 			return nil
@@ -198,6 +210,9 @@ func (ss *session) logIn(ctx context.Context) error {
 func (ss *session) accepted(login *wire.Session) error {
 	ss.login = login
 	if err := ss.identify(); err != nil {
+		return err
+	}
+	if err := ss.checkSocket(); err != nil {
 		return err
 	}
 	if !ss.srv.join(ss.user, ss.counted) {
@@ -255,21 +270,26 @@ func (ss *session) restricted() bool {
 // serve answers commands until the client leaves.
 func (ss *session) serve() error {
 	for {
-		ss.busy.Store(false)
 		if ss.srv.draining.Load() && !ss.inTx.Load() {
 			return ss.client.Flush()
+		}
+		if ss.lost.Load() {
+			return ss.farewell()
 		}
 		p, err := ss.client.ReadCommand(ss.srv.cfg.Idle)
 		if err != nil {
 			if ss.srv.draining.Load() {
 				return nil
 			}
+			if ss.lost.Load() {
+				return ss.farewell()
+			}
 			if errors.Is(err, wire.ErrTooLarge) {
 				ss.tooLarge()
 			}
 			return err
 		}
-		ss.busy.Store(true)
+		ss.turn.Add(1)
 		if wire.Command(p[0]) == wire.ComQuit {
 			ss.server.WriteCommand(p)
 			return ss.server.Flush()
@@ -279,8 +299,12 @@ func (ss *session) serve() error {
 			return err
 		}
 		ss.inTx.Store(ss.resp.Status.Has(wire.StatusInTransaction))
+		ss.turn.Add(1)
 	}
 }
+
+// busy reports whether a command is being answered.
+func (ss *session) busy() bool { return ss.turn.Load()%2 == 1 }
 
 // command answers one command.
 func (ss *session) command(p []byte) error {
@@ -399,7 +423,7 @@ func (ss *session) tooLarge() {
 
 // drain wakes a session that waits for a command outside a transaction.
 func (ss *session) drain() {
-	if !ss.busy.Load() && !ss.inTx.Load() {
+	if !ss.busy() && !ss.inTx.Load() {
 		ss.client.SetReadDeadline(time.Now())
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"time"
 
 	"github.com/veildb/veildb/internal/inuse/encdb"
 	"github.com/veildb/veildb/internal/inuse/wire"
@@ -34,6 +35,11 @@ type Session struct {
 	mu       sync.Mutex
 	idle     bool // waiting for a command outside a transaction
 	draining bool
+	waiting  bool  // waiting for a command
+	lost     bool  // the server has ended its side
+	turn     int64 // commands so far
+	seen     int64 // when it was looked at last whether the application is there
+	sent     uint64
 
 	answer  answer
 	cursors map[uint32]*resultSet // by statement: open cursors on cells
@@ -79,6 +85,8 @@ func (s *Session) Serve(ctx context.Context) error {
 	if err := s.begin(); err != nil {
 		return err
 	}
+	defer wire.OnHangup(s.client, s.applicationLeft)()
+	defer wire.OnHangup(s.server, s.serverLeft)()
 	for {
 		p, err := s.await()
 		if err != nil || p == nil {
@@ -139,16 +147,17 @@ func (s *Session) login(ctx context.Context, relay func(*wire.LoginConfig) (*wir
 func (s *Session) await() ([]byte, error) {
 	s.mu.Lock()
 	free := !s.answer.resp.Status.Has(wire.StatusInTransaction)
-	if s.draining && free {
+	if s.lost || s.draining && free {
 		s.mu.Unlock()
 		return nil, s.client.Flush()
 	}
-	s.idle = free
+	s.idle, s.waiting = free, true
 	s.mu.Unlock()
 	p, err := s.client.ReadCommand(s.cfg.Idle)
 	s.mu.Lock()
-	s.idle = false
-	drained := s.draining && free
+	s.idle, s.waiting = false, false
+	s.turn++
+	drained := s.lost || s.draining && free
 	s.mu.Unlock()
 	switch {
 	case drained, errors.Is(err, io.EOF), errors.Is(err, net.ErrClosed), errors.Is(err, io.ErrClosedPipe):
@@ -157,6 +166,34 @@ func (s *Session) await() ([]byte, error) {
 		return nil, fmt.Errorf("read command: %w", err)
 	}
 	return p, nil
+}
+
+// serverLeft ends a session that waits for a command: the application should not
+// learn of it from the next one, of which it would not know whether it was done.
+func (s *Session) serverLeft(wire.Hangup) (again time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lost = true
+	if s.waiting {
+		go s.client.Close()
+	}
+	return 0
+}
+
+// applicationLeft ends a session at work for nobody, so that the gate notices. An
+// application that has ended its side has a second more, as at the gate.
+func (s *Session) applicationLeft(h wire.Hangup) (again time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.waiting && (h.Gone || h.Quiet && s.turn == s.seen && h.Sent == s.sent) {
+		go s.Close()
+		return 0
+	}
+	s.seen, s.sent = s.turn, h.Sent
+	if s.waiting {
+		s.seen = -1
+	}
+	return time.Second
 }
 
 // command passes a command on and its answer back. It reports whether another

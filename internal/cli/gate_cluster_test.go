@@ -1,0 +1,234 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"database/sql"
+	"encoding/pem"
+	"io"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/veildb/veildb/internal/bench/target"
+	"github.com/veildb/veildb/veilsql"
+)
+
+// certificate writes a self-signed certificate and its key for 127.0.0.1 to dir, and
+// returns what trusts it.
+func certificate(t *testing.T, dir string) *tls.Config {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tmpl := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "gates"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, tmpl, tmpl, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, block := range map[string]*pem.Block{"gate.pem": {Type: "CERTIFICATE", Bytes: der}, "gate.key": {Type: "PRIVATE KEY", Bytes: raw}} {
+		if err := os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+	return &tls.Config{RootCAs: pool, ServerName: "127.0.0.1"}
+}
+
+// An address stands for several gates, one of which gets the connections.
+type address struct {
+	addr string
+
+	mu    sync.Mutex
+	to    string
+	conns map[net.Conn]bool
+}
+
+func newAddress(t *testing.T, to string) *address {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &address{addr: ln.Addr().String(), to: to, conns: map[net.Conn]bool{}}
+	t.Cleanup(func() { ln.Close(); a.fail("") })
+	go func() {
+		for {
+			c, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			go a.pass(c)
+		}
+	}()
+	return a
+}
+
+func (a *address) pass(c net.Conn) {
+	defer c.Close()
+	a.mu.Lock()
+	to := a.to
+	a.mu.Unlock()
+	up, err := net.Dial("tcp", to)
+	if err != nil {
+		return
+	}
+	defer up.Close()
+	a.mu.Lock()
+	current := a.to == to
+	if current {
+		a.conns[c] = true
+	}
+	a.mu.Unlock()
+	if !current {
+		return
+	}
+	go func() {
+		io.Copy(up, c)
+		up.Close()
+	}()
+	io.Copy(c, up)
+}
+
+// fail cuts all connections off and gives the next ones to another gate.
+func (a *address) fail(to string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.to = to
+	for c := range a.conns {
+		c.Close()
+	}
+	clear(a.conns)
+}
+
+func runSidecar(t *testing.T, args ...string) (addr string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	var mu sync.Mutex
+	var out, log bytes.Buffer
+	go func() {
+		defer close(done)
+		Main(ctx, append([]string{"sidecar", "--listen", "127.0.0.1:0"}, args...), strings.NewReader(""), locked{&mu, &out}, locked{&mu, &log})
+	}()
+	t.Cleanup(func() { cancel(); <-done })
+	waitFor(t, "the sidecar listens", func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		if m := regexp.MustCompile(`listening on (\S+)`).FindStringSubmatch(out.String()); m != nil {
+			addr = m[1]
+		}
+		return addr != ""
+	})
+	return addr
+}
+
+// cluster publishes rules in a table of a server; two gates that follow it are to
+// be started with the options.
+func cluster(t *testing.T) (s *target.Server, dir string, options []string) {
+	s, dir, options = gateServer(t)
+	rules := filepath.Join(dir, "rules.yaml")
+	text := "version: 1\nregistrars: [security]\naccounts: {ciphertext: [app, security]}\n" +
+		"rules: [{name: cards, databases: shop, tables: orders, columns: card}]\n"
+	if err := os.WriteFile(rules, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	for range 2 { // the second time the registry is there
+		if code := Main(t.Context(), []string{"rule", "publish", rules, "--backend", "mysql://root@" + s.Addr() + "/"}, nil, io.Discard, &log); code != ExitOK {
+			t.Fatal(log.String())
+		}
+	}
+	db, err := sql.Open("mysql", "root@tcp("+s.Addr()+")/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, q := range []string{
+		"INSERT INTO shop.orders VALUES (1, '4111-1111')", "CREATE USER security@'%'", "GRANT SELECT ON shop.* TO security@'%'",
+		"GRANT INSERT ON veildb_gate.rules_meks TO veil@'%'",
+	} {
+		if _, err := db.Exec(q); err != nil {
+			t.Fatal(q, err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "mek"), []byte("30313233343536373839616263646566"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	options = append(options, "--rules", "table:rules", "--tls-cert", filepath.Join(dir, "gate.pem"), "--tls-key", filepath.Join(dir, "gate.key"), "--grace", "1ms")
+	return s, dir, options
+}
+
+// TestGateOfAClusterDies: a key that was registered at one gate is known to the
+// other, and clients of a gate that dies go on at the other by themselves.
+func TestGateOfAClusterDies(t *testing.T) {
+	_, dir, options := cluster(t)
+	trust := certificate(t, dir)
+	first := runGate(t, append(options, "--listen", "127.0.0.1:0", "--audit", filepath.Join(dir, "1.jsonl"))...)
+	second := runGate(t, append(options, "--listen", "127.0.0.1:0", "--audit", filepath.Join(dir, "2.jsonl"))...)
+	at := newAddress(t, first.addr(t))
+	mek := filepath.Join(dir, "mek")
+	open := func(user, addr string) *sql.DB {
+		c, err := veilsql.NewConnector(user+"@tcp("+addr+")/shop", veilsql.WithKeyFile(mek), veilsql.WithTLS(trust))
+		if err != nil {
+			t.Fatal(err)
+		}
+		db := sql.OpenDB(c)
+		t.Cleanup(func() { db.Close() })
+		return db
+	}
+	card := func(db *sql.DB) (v string, err error) {
+		err = db.QueryRow("SELECT card FROM orders WHERE id = ?", 1).Scan(&v)
+		return v, err
+	}
+	if v, err := card(open("app", second.addr(t))); err == nil {
+		t.Fatalf("a key nobody registered reads %q", v)
+	}
+	if v, err := card(open("security", at.addr)); err != nil || v != "4111-1111" {
+		t.Fatalf("%q, %v", v, err)
+	}
+	if v, err := card(open("app", second.addr(t))); err != nil || v != "4111-1111" {
+		t.Errorf("the other gate does not know the key: %q, %v", v, err)
+	}
+	side := runSidecar(t, "--gate", at.addr, "--mek-file", mek, "--gate-ca", filepath.Join(dir, "gate.pem"))
+	plain, err := sql.Open("mysql", "app@tcp("+side+")/shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.Close()
+	clients := map[string]*sql.DB{"veilsql": open("app", at.addr), "sidecar": plain}
+	for name, db := range clients {
+		if v, err := card(db); err != nil || v != "4111-1111" {
+			t.Fatalf("%s: %q, %v", name, v, err)
+		}
+	}
+	first.stop()
+	first.ended(t)
+	at.fail(second.addr(t))
+	for name, db := range clients {
+		if v, err := card(db); err != nil || v != "4111-1111" {
+			t.Errorf("%s at the other gate: %q, %v", name, v, err)
+		}
+	}
+}
