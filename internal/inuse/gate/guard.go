@@ -309,7 +309,7 @@ func (ss *session) guardStmt(cmd wire.Command, p []byte) error {
 		if ref == nil {
 			ref = ss.spend(st.v.judgement)
 		}
-		if types := st.texts(p, ss.client.Caps); ref == nil && !types {
+		if ref == nil && !ss.reader.texts(st, p, ss.client.Caps) {
 			ref = refuseType
 		}
 		if ref != nil {
@@ -323,9 +323,9 @@ func (ss *session) guardStmt(cmd wire.Command, p []byte) error {
 // texts takes note of the types of an execution's parameters, and reports whether
 // those that are compared with protected texts are no numbers or times: with such,
 // the server compares what texts begin with.
-func (st *stmt) texts(p []byte, caps wire.Capabilities) bool {
-	if types := wire.ParamTypes(nil, p, st.params, caps); len(types) > 0 {
-		st.types = types
+func (r *reader) texts(st *stmt, p []byte, caps wire.Capabilities) bool {
+	if r.types = wire.ParamTypes(r.types[:0], p, st.params, caps); len(r.types) > 0 {
+		st.types = append(st.types[:0], r.types...)
 	}
 	for _, n := range st.v.TextParams {
 		if n > len(st.types) || len(st.types) == 0 {

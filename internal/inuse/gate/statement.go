@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/veildb/veildb/internal/inuse/policy"
+	"github.com/veildb/veildb/internal/inuse/wire"
 	"github.com/veildb/veildb/internal/sql/lineage"
 	"github.com/veildb/veildb/internal/sql/token"
 )
@@ -52,8 +53,9 @@ type reader struct {
 	environment
 	tables *temporaries
 
-	text token.Text
-	key  []byte
+	text  token.Text
+	key   []byte
+	types []wire.Type // of parameters
 }
 
 // set changes what the session's statements depend on.

@@ -202,6 +202,9 @@ func (a *Attachment) write(b []byte) (int, error) {
 	if len(a.partly) > 0 || a.session.answer.infile {
 		return a.writeParts(b)
 	}
+	if size, ok := fragment(b); ok && size == len(b) && size < maxHeld && !a.more {
+		return a.writeCommand(b)
+	}
 	whole := 0
 	for {
 		size, ok := fragment(b[whole:])
@@ -221,6 +224,25 @@ func (a *Attachment) write(b []byte) (int, error) {
 	}
 	a.partly = append(a.partly, b[whole:]...)
 	return len(b), nil
+}
+
+// maxHeld is the longest command, in bytes, that waits for the Read of its answer.
+const maxHeld = 8 << 10
+
+// writeCommand is write for a command in one fragment: it goes out when its answer
+// is asked for, if there will be one.
+func (a *Attachment) writeCommand(f []byte) (int, error) {
+	if err := a.begin(f); err != nil {
+		return 0, err
+	}
+	s := a.session
+	if err := s.server.WriteFramedCommand(f, f[3]+1); err != nil {
+		return 0, err
+	}
+	if s.answer.done() {
+		return len(f), s.server.Flush()
+	}
+	return len(f), nil
 }
 
 // writeParts is write for a file, and for fragments that come in parts.

@@ -72,6 +72,9 @@ type Conn struct {
 	r, w int
 	pkt  packet
 
+	exchange *exchange // nil for one that cannot be
+
+	asks bool   // out holds a command, and nothing of an answer has come
 	out  []byte // write buffer, nil when empty; from outPool
 	werr error  // first write error, final
 }
@@ -93,7 +96,11 @@ func newConn(nc net.Conn, lim Limits, client bool) *Conn {
 	if lim.Buffer < 1024 {
 		lim.Buffer = defaultBuffer
 	}
-	return &Conn{nc: nc, lim: lim, client: client, buf: make([]byte, lim.Buffer)}
+	c := &Conn{nc: nc, lim: lim, client: client, buf: make([]byte, lim.Buffer)}
+	if client {
+		c.exchange = newExchange(nc)
+	}
+	return c
 }
 
 // Link makes each Conn send what the other has buffered before it waits for
@@ -163,5 +170,6 @@ func (c *Conn) ReadCommand(idle time.Duration) ([]byte, error) {
 // WriteCommand begins a new command with payload p.
 func (c *Conn) WriteCommand(p []byte) error {
 	c.seq = 0
+	c.asks = c.client && c.out == nil && c.r == c.w
 	return c.WritePacket(p)
 }

@@ -199,7 +199,8 @@ func (c *Conn) need(n int) error {
 
 // fill reads once, after sending what is buffered on either side.
 func (c *Conn) fill() error {
-	if err := c.beforeWait(); err != nil {
+	asks := c.asks && c.out != nil && c.werr == nil && c.exchange != nil
+	if err := c.beforeWait(asks); err != nil {
 		return err
 	}
 	if c.lim.Read > 0 || c.idle {
@@ -208,7 +209,27 @@ func (c *Conn) fill() error {
 		}
 		c.idle = false
 	}
+	if asks {
+		return c.ask()
+	}
 	return c.read()
+}
+
+// ask sends the command in the write buffer and reads once.
+func (c *Conn) ask() error {
+	c.room()
+	out := c.out
+	wrote, n, err := c.exchange.run(out, c.buf[c.w:])
+	if wrote < len(out) && err == nil {
+		c.out = out[:copy(out, out[wrote:])]
+		if err := c.Flush(); err != nil {
+			return err
+		}
+		return c.read()
+	}
+	c.drop()
+	c.w += n
+	return err
 }
 
 // waitUpTo bounds the next reads by d from now; 0 unbinds them.
@@ -219,8 +240,10 @@ func (c *Conn) waitUpTo(d time.Duration) error {
 	return nil
 }
 
-func (c *Conn) beforeWait() error {
-	if c.out != nil || c.werr != nil {
+// beforeWait sends what is buffered on either side, but for a command on this one
+// if it asks.
+func (c *Conn) beforeWait(asks bool) error {
+	if !asks && (c.out != nil || c.werr != nil) {
 		if err := c.Flush(); err != nil {
 			return err
 		}
@@ -231,13 +254,18 @@ func (c *Conn) beforeWait() error {
 	return nil
 }
 
-func (c *Conn) read() error {
+// room makes room in the read buffer.
+func (c *Conn) room() {
 	if c.buf == nil {
 		c.buf = inPool.Get().(*[defaultBuffer]byte)[:]
 	}
 	if c.r == c.w {
 		c.r, c.w = 0, 0
 	}
+}
+
+func (c *Conn) read() error {
+	c.room()
 	for range 100 { // a Reader may return 0, nil; net.Conns do not
 		n, err := c.nc.Read(c.buf[c.w:])
 		c.w += n
@@ -256,7 +284,7 @@ func (c *Conn) awaitByte(d time.Duration) error {
 	if c.r < c.w {
 		return nil
 	}
-	if err := c.beforeWait(); err != nil {
+	if err := c.beforeWait(false); err != nil {
 		return err
 	}
 	c.forget()

@@ -29,7 +29,7 @@ func (c *Conn) StartTLS(ctx context.Context, cfg *tls.Config) error {
 	if err := t.HandshakeContext(ctx); err != nil {
 		return fmt.Errorf("start TLS: %w", err)
 	}
-	c.nc, c.tls = t, t
+	c.nc, c.tls, c.exchange = t, t, nil
 	return nil
 }
 

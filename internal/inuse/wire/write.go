@@ -38,6 +38,13 @@ func (c *Conn) WriteFramed(p []byte, next byte) error {
 	return nil
 }
 
+// WriteFramedCommand is WriteFramed for a command as a whole, which is sent at the
+// latest when its answer is waited for.
+func (c *Conn) WriteFramedCommand(p []byte, next byte) error {
+	c.asks = c.client && c.out == nil && c.r == c.w
+	return c.WriteFramed(p, next)
+}
+
 func (c *Conn) writeHeader(n int) error {
 	if c.werr != nil {
 		return c.werr
@@ -86,12 +93,18 @@ func (c *Conn) Flush() error {
 		return c.werr
 	}
 	err := c.send(c.out)
-	outPool.Put((*[outSize]byte)(c.out[:outSize]))
-	c.out = nil
+	c.drop()
 	return err
 }
 
+// drop lets the write buffer go.
+func (c *Conn) drop() {
+	outPool.Put((*[outSize]byte)(c.out[:outSize]))
+	c.out, c.asks = nil, false
+}
+
 func (c *Conn) send(p []byte) error {
+	c.asks = false
 	if c.werr != nil {
 		return c.werr
 	}
