@@ -29,8 +29,9 @@ type volumeDir struct {
 }
 
 // newVolume makes a volume, of which nothing is left when the test ends. Its
-// lower directory is lower, or a new one if that is empty.
-func newVolume(t testing.TB, lower, cache string) *volumeDir {
+// lower directory is lower, or a new one if that is empty. options are those of
+// volume init.
+func newVolume(t testing.TB, lower, cache string, options ...string) *volumeDir {
 	t.Helper()
 	dir := tempDir(t)
 	v := &volumeDir{dir: dir, key: filepath.Join(dir, "ring"), lower: lower, point: filepath.Join(dir, "mnt"), cache: cache}
@@ -46,14 +47,14 @@ func newVolume(t testing.TB, lower, cache string) *volumeDir {
 		unix.Unmount(v.point, unix.MNT_DETACH) // what a killed mount leaves
 	})
 	veildb(t, "key", "init", v.key, "--provider", "file:"+filepath.Join(dir, "root"))
-	veildb(t, "volume", "init", v.lower, "--key", v.key)
+	veildb(t, append([]string{"volume", "init", v.lower, "--key", v.key}, options...)...)
 	return v
 }
 
 // mountVolume makes a volume and mounts it.
-func mountVolume(t testing.TB, lower, cache string) *volumeDir {
+func mountVolume(t testing.TB, lower, cache string, options ...string) *volumeDir {
 	t.Helper()
-	v := newVolume(t, lower, cache)
+	v := newVolume(t, lower, cache, options...)
 	v.start(t)
 	// Servers run as a user of their own.
 	if err := os.Chmod(v.point, 0o755); err != nil {
