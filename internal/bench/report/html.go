@@ -160,6 +160,7 @@ var pageTemplate = sync.OnceValue(func() *template.Template {
 		"mde":          mde,
 		"clean":        clean,
 		"minus":        minus,
+		"lines":        func(rows [][]string) string { return plural(len(rows), "line") },
 	}).Parse(pageHTML))
 })
 

@@ -30,16 +30,19 @@ func readings(s *result.Summary) []reading {
 	return out
 }
 
-// lead picks the row to name first: the dearest of the study's headline, or else
-// one with an estimate, then TPC-C, then one a vendor published a figure for,
-// then the first.
+// lead picks the row to name first: of the study's headline the dearest or, where
+// the rows have several numbers of threads, the dearest of all; else one with an
+// estimate, then TPC-C, then one a vendor published a figure for, then the first.
 func lead(rows []result.Row) result.Row {
+	if h := slices.DeleteFunc(slices.Clone(rows), func(r result.Row) bool { return !r.Headline }); len(h) > 0 {
+		rows = h
+	}
+	if _, dearest := extremes(rows); dearest != nil && (dearest.Headline || several(rows)) {
+		return *dearest
+	}
 	score := func(r result.Row) (n int) {
 		if findingOf(r) != noEstimate {
 			n += 4
-		}
-		if r.Headline {
-			n += 8
 		}
 		if strings.HasPrefix(r.Workload, "tp") {
 			n += 2
@@ -51,8 +54,7 @@ func lead(rows []result.Row) result.Row {
 	}
 	best := rows[0]
 	for _, r := range rows[1:] {
-		switch a, b := score(r), score(best); {
-		case a > b, a == b && r.Headline && r.OverheadPct != nil && r.OverheadPct.Est > best.OverheadPct.Est:
+		if score(r) > score(best) {
 			best = r
 		}
 	}

@@ -14,6 +14,13 @@ type studyTable struct {
 	Title, Lede string
 	Columns     []studyColumn
 	Rows        [][]string
+	Rest        [][]string // lines that the run did not measure
+}
+
+// Unmeasured is the table of the rest.
+func (s studyTable) Unmeasured() studyTable {
+	s.Rows, s.Rest = s.Rest, nil
+	return s
 }
 
 // A studyColumn is one column of a studyTable.
@@ -89,6 +96,9 @@ func studyTables(s *result.Summary, all bool) []studyTable {
 	return out
 }
 
+// fewUnmeasured lines keep their places in a table; more are put together below it.
+const fewUnmeasured = 6
+
 func studyTableOf(t result.Table, rows []result.TableRow) studyTable {
 	arms := slices.ContainsFunc(rows, func(r result.TableRow) bool { return r.Published.Baseline != nil })
 	words := metricWords[t.Metric]
@@ -104,6 +114,12 @@ func studyTableOf(t result.Table, rows []result.TableRow) studyTable {
 	}
 	out.Columns = append(out.Columns, studyColumn{"their " + words[1], true, 0}, studyColumn{"our " + words[0], true, 3},
 		studyColumn{"our " + words[1], true, 0}, studyColumn{"95 % interval", true, 0}, studyColumn{"MDE", true, 2}, studyColumn{"verdict", false, 0})
+	fold := 0
+	for _, r := range rows {
+		if r.Measured == nil {
+			fold++
+		}
+	}
 	for _, r := range rows {
 		line := []string{workloadName(r.Workload), decimal(float64(r.Threads), 0), variantAgainst(r)}
 		if arms {
@@ -122,7 +138,12 @@ func studyTableOf(t result.Table, rows []result.TableRow) studyTable {
 		if r.Measured == nil {
 			verdict = "not in this run"
 		}
-		out.Rows = append(out.Rows, append(line, claim(r.Published), measured, est, iv, mde, verdict))
+		line = append(line, claim(r.Published), measured, est, iv, mde, verdict)
+		if r.Measured == nil && fold > fewUnmeasured {
+			out.Rest = append(out.Rest, line)
+		} else {
+			out.Rows = append(out.Rows, line)
+		}
 	}
 	out.Lede = tally(rows)
 	if note := clean(t.Note); note != "" {

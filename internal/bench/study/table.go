@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -57,7 +58,8 @@ func (t *Table) overhead() bool {
 	return t.Metric == result.MetricTPS || t.Metric == result.MetricNOPM
 }
 
-// lines lists the lines of t, each workload in turn.
+// lines lists the lines of t, each workload in turn, by rising numbers of
+// threads; lines of one place stay in t's order.
 func (t *Table) lines() []result.TableRow {
 	var lines []result.TableRow
 	for _, r := range t.Rows {
@@ -67,6 +69,15 @@ func (t *Table) lines() []result.TableRow {
 			}
 		}
 	}
+	var workloads []string
+	for _, l := range lines {
+		if !slices.Contains(workloads, l.Workload) {
+			workloads = append(workloads, l.Workload)
+		}
+	}
+	slices.SortStableFunc(lines, func(a, b result.TableRow) int {
+		return cmp.Or(slices.Index(workloads, a.Workload)-slices.Index(workloads, b.Workload), a.Threads-b.Threads)
+	})
 	return lines
 }
 
