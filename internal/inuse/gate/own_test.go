@@ -12,7 +12,7 @@ import (
 )
 
 // ownRules protect what schema_own.sql adds to the schema hr.
-const ownRules = `  - {name: ssn, databases: [hr], tables: [g, ver, part], columns: [ssn]}
+const ownRules = `  - {name: ssn, databases: [hr], tables: [g, ver, part, t_new, t_old, t_quoted], columns: [ssn]}
   - {name: others, databases: [hr], tables: [ft, js, dyn, geo, parent], columns: [notes, doc, attrs, place, code]}
 `
 

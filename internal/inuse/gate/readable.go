@@ -17,7 +17,7 @@ no_engine_substitution pad_char_to_full_length time_round_fractional ansi`)
 // show what runs or what columns hold.
 var described = strings.Fields(`
 schemata tables columns statistics key_column_usage referential_constraints table_constraints character_sets collations
-collation_character_set_applicability engines`)
+collation_character_set_applicability engines views check_constraints`)
 
 func words(s string) map[string]bool {
 	m := map[string]bool{}

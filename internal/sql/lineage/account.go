@@ -60,6 +60,9 @@ func New(catalog *schema.Catalog, rules Rules) *Account {
 		if t.Reaches() {
 			x.all(t)
 		}
+		if i := index(t, "CHECKSUM"); t.Kind == schema.System && i >= 0 && len(x.rules.List) > 1 {
+			x.add(t, i, Labels{Derived}) // of the rows of any table
+		}
 	}
 	for _, n := range rules.Lost {
 		switch t := catalog.Table(n); {
@@ -180,8 +183,8 @@ func (x *Account) expression(t *schema.Table, text string) (l Labels) {
 }
 
 // triggers finds the tables whose triggers may copy protected values: those whose
-// text names a table with labels, or another such table, or calls what is not
-// known.
+// text names a table with labels or another such table, a column with labels of
+// their own table, or calls what is not known.
 func (x *Account) triggers() {
 	var with []*schema.Table // those that have triggers
 	for _, t := range x.catalog.Tables {
@@ -204,7 +207,7 @@ func (x *Account) triggers() {
 	for again := true; again; {
 		again = false
 		for _, t := range with {
-			if !x.risky[t] && (x.labels[t] != nil || x.risk(t, names)) {
+			if !x.risky[t] && x.risk(t, names) {
 				x.risky[t], names[strings.ToLower(t.Table)], again = true, true, true
 			}
 		}
@@ -217,18 +220,39 @@ func (x *Account) risk(t *schema.Table, names map[string]bool) bool {
 	}
 	for _, tr := range t.Triggers {
 		var text token.Text
-		if tr.Body == "" || text.Scan([]byte(tr.Body), token.Mode{}) != nil {
+		// In which sql_mode it was made is not known: a backslash may mean either.
+		if tr.Body == "" || strings.Contains(tr.Body, `\`) || text.Scan([]byte(tr.Body), token.Mode{}) != nil {
 			return true
 		}
 		for i := range text.Tokens {
-			if !text.IsName(i) {
-				continue
-			}
-			name := strings.ToLower(text.Name(i))
-			call := text.IsSymbol(i+1, "(") && functions[name] == fnUnknown && !beforeParen[name] && x.catalog.Table(schema.TableName{Database: t.Database, Table: text.Name(i)}) == nil
-			if names[name] || call || name == "call" || name == "prepare" || name == "execute" {
+			name := mentioned(&text, i)
+			folded := strings.ToLower(name)
+			call := text.IsSymbol(i+1, "(") && functions[folded] == fnUnknown && !beforeParen[folded] && x.catalog.Table(schema.TableName{Database: t.Database, Table: name}) == nil
+			if name != "" && (names[folded] || call || folded == "call" || folded == "prepare" || folded == "execute" || x.labelled(t, name)) {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// mentioned returns the name that token i may be, also that in double quotes,
+// which is one in some modes; "" for none.
+func mentioned(t *token.Text, i int) string {
+	if b := t.Bytes(i); t.Tokens[i].Kind == token.String && b[0] == '"' {
+		return strings.ReplaceAll(string(b[1:len(b)-1]), `""`, `"`)
+	}
+	if t.IsName(i) {
+		return t.Name(i)
+	}
+	return ""
+}
+
+// labelled reports whether a column of t that may have that name has labels.
+func (x *Account) labelled(t *schema.Table, name string) bool {
+	for i, l := range x.labels[t] {
+		if len(l) > 0 && sameColumn(t.Columns[i].Name, name) != no {
+			return true
 		}
 	}
 	return false

@@ -57,6 +57,7 @@ var constructs = []struct {
 	{"view over a condition the rule minds", "SELECT id FROM v_rich", "- * *"},
 	{"JSON_TABLE", "SELECT j.v FROM employee, JSON_TABLE(JSON_ARRAY(ssn), '$[*]' COLUMNS (v TEXT PATH '$')) j", "* predicate predicate"},
 	{"JSON_TABLE of a constant", "SELECT j.v FROM JSON_TABLE('[1]', '$[*]' COLUMNS (v TEXT PATH '$')) j", "-"},
+	{"numbers that the server makes up", "SELECT seq FROM seq_1_to_12", "-"},
 	{"RETURNING", "DELETE FROM employee WHERE id = 1 RETURNING name, ssn", "-*"},
 	{"stored function", "SELECT tax_of(1)", "routine"},
 	{"function that is not known", "SELECT frobnicate(name) FROM employee", "function"},
@@ -93,6 +94,7 @@ var constructs = []struct {
 	{"CREATE TABLE", "CREATE TABLE t (a INT PRIMARY KEY, b VARCHAR(9) DEFAULT 'x')", ""},
 	{"CREATE TABLE ... SELECT", "CREATE TABLE t AS SELECT ssn FROM employee", "write-copy"},
 	{"table with a trigger that copies", "UPDATE watched SET a = 1", "trigger"},
+	{"table with a trigger that names no protected column", "UPDATE dept SET name = 'x'", ""},
 	{"Sessions", "", ""},
 	{"SET to a constant", "SET @a = 1, autocommit = 0", ""},
 	{"SET of sql_mode to a list", "SET sql_mode = (SELECT CONCAT(@@SESSION.sql_mode, ',ANSI_QUOTES')), autocommit = 1", ""},
@@ -107,6 +109,7 @@ var constructs = []struct {
 	{"warnings", "SHOW WARNINGS", ""},
 	{"tables of a kind", "SHOW FULL TABLES FROM hr WHERE Table_type = 'BASE TABLE'", ""},
 	{"variables that tell", "SHOW VARIABLES LIKE 'warning_count'", "show"},
+	{"locks", "LOCK TABLES employee READ, log AS l WRITE", ""},
 	{"EXPLAIN", "EXPLAIN SELECT name FROM dept", ""},
 	{"EXPLAIN of a protected column", "EXPLAIN SELECT ssn FROM employee", " explain explain"},
 	{"PREPARE, EXECUTE", "PREPARE s FROM 'SELECT 1'", "unreadable"},
@@ -120,7 +123,8 @@ var constructs = []struct {
 func TestConstructs(t *testing.T) {
 	w := newWorld()
 	if !w.run(t, schemaFile(t, "schema_hr.sql")) || !w.run(t, `CREATE VIEW hr.v_plain AS SELECT name x, ssn y FROM hr.employee; CREATE VIEW hr.v_rich AS SELECT id FROM hr.employee WHERE salary > 1;
-		CREATE FUNCTION hr.tax_of(p INT) RETURNS INT RETURN 1; CREATE TABLE hr.watched (a INT); CREATE TRIGGER tr AFTER UPDATE ON hr.watched FOR EACH ROW INSERT INTO hr.log (msg) SELECT ssn FROM hr.employee`) {
+		CREATE FUNCTION hr.tax_of(p INT) RETURNS INT RETURN 1; CREATE TABLE hr.watched (a INT); CREATE TRIGGER tr AFTER UPDATE ON hr.watched FOR EACH ROW INSERT INTO hr.log (msg) SELECT ssn FROM hr.employee;
+		CREATE TRIGGER told AFTER UPDATE ON hr.dept FOR EACH ROW INSERT INTO hr.log (msg) VALUES (CONCAT('changed ', NEW.id))`) {
 		t.Fatal("definitions not understood")
 	}
 	how := []Inference{Documented, Guarded, Strict}

@@ -1,6 +1,8 @@
 package lineage
 
 import (
+	"regexp"
+
 	"github.com/veildb/veildb/internal/sql/schema"
 	"github.com/veildb/veildb/internal/sql/sqlast"
 )
@@ -111,12 +113,19 @@ func (a *analysis) find(n *sqlast.TableName) *schema.Table {
 		name.Database = a.session.Database
 	}
 	t := a.catalog.Table(name)
+	if t == nil && a.catalog.Server.MariaDB && numbers.MatchString(name.Table) {
+		t = &schema.Table{TableName: name, Kind: schema.System, Engine: "SEQUENCE", Columns: []schema.TableColumn{{Name: "seq", Type: "bigint(20) unsigned"}}}
+	}
 	if t == nil || name.Database == "" {
 		a.refuse(refuseTable)
 		return nil
 	}
 	return t
 }
+
+// numbers matches the names of tables that MariaDB makes up where there is none:
+// numbers from one to another.
+var numbers = regexp.MustCompile(`^seq_[0-9]{1,19}_to_[0-9]{1,19}(_step_[0-9]{1,19})?$`)
 
 // joins returns the rel of a join.
 func (a *analysis) joins(j *sqlast.Join, sc *scope, left *lefts) *rel {

@@ -47,6 +47,13 @@ func (a *analysis) chatter(t *token.Text, v *Verdict) bool {
 		v.Database = t.Name(1)
 		return true
 	}
+	if t.IsWord(0, "LOCK") || t.IsWord(0, "UNLOCK") {
+		v.Class = ClassTransaction
+		if !c.locks() {
+			a.refuse(refuseTable)
+		}
+		return true
+	}
 	for _, form := range transactions {
 		if c.matches(form) {
 			v.Class = ClassTransaction
@@ -54,6 +61,48 @@ func (a *analysis) chatter(t *token.Text, v *Verdict) bool {
 		}
 	}
 	return false
+}
+
+// locks judges LOCK TABLES of tables that are known, and UNLOCK TABLES.
+func (c chat) locks() bool {
+	if !c.IsWord(1, "TABLES") && !c.IsWord(1, "TABLE") {
+		return false
+	}
+	if c.IsWord(0, "UNLOCK") {
+		return len(c.Tokens) == 2
+	}
+	for i := 1; ; {
+		name := schema.TableName{Database: c.session.Database}
+		if i++; !c.IsName(i) {
+			return false
+		}
+		if name.Table = c.Name(i); c.IsSymbol(i+1, ".") && c.IsName(i+2) {
+			name, i = schema.TableName{Database: name.Table, Table: c.Name(i + 2)}, i+2
+		}
+		if c.catalog.Table(name) == nil {
+			return false
+		}
+		if i++; c.IsWord(i, "AS") {
+			i++
+		}
+		if c.IsName(i) && !c.IsWord(i, "READ") && !c.IsWord(i, "WRITE") {
+			i++ // an alias
+		}
+		switch {
+		case c.IsWord(i, "READ") && c.IsWord(i+1, "LOCAL"):
+			i += 2
+		case c.IsWord(i, "READ"), c.IsWord(i, "WRITE"):
+			i++
+		default:
+			return false
+		}
+		if i == len(c.Tokens) {
+			return true
+		}
+		if !c.IsSymbol(i, ",") {
+			return false
+		}
+	}
 }
 
 // explains reports whether DESCRIBE is followed by a statement.

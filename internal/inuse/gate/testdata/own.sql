@@ -633,9 +633,34 @@ UPDATE parent SET name = (SELECT code FROM child WHERE id = 1)
 
 TRUNCATE employee
 
-LOCK TABLES employee READ
+LOCK TABLES employee READ, log AS l WRITE
 SELECT ssn FROM employee
 UNLOCK TABLES
+
+LOCK TABLES mysql.user READ
+
+LOCK TABLES employee READ; SELECT 1
+
+SELECT CHECKSUM FROM information_schema.TABLES WHERE TABLE_NAME = 'ft'
+
+SELECT * FROM information_schema.TABLES WHERE TABLE_NAME = 'seq_1_to_9'
+
+SELECT SEQ_1_TO_3.seq FROM SEQ_1_TO_3
+
+INSERT INTO seq_1_to_3 VALUES (1)
+
+WITH seq_1_to_3 AS (SELECT ssn AS seq FROM employee) SELECT seq FROM seq_1_to_3
+
+UPDATE t_new SET a = 1 WHERE id = 1
+SELECT * FROM log
+
+UPDATE t_new SET ssn = 'x' WHERE id = 1
+SELECT at FROM t_new
+
+UPDATE t_old SET ssn = 'x' WHERE id = 1
+
+INSERT INTO t_quoted (id, ssn) VALUES (9, 'x')
+SELECT * FROM log
 
 -- expressions
 SELECT IF(ssn > '5', 'big', 'small') FROM employee
