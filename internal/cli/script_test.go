@@ -16,9 +16,12 @@ import (
 // the real command line.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"veildb": func() { os.Exit(Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+		"veildb":   veildbMain,
+		helperName: veildbMain,
 	})
 }
+
+func veildbMain() { os.Exit(Main(context.Background(), Args(os.Args), os.Stdin, os.Stdout, os.Stderr)) }
 
 // TestScripts runs testdata/*.txtar, one behaviour each. Beside the commands of
 // testscript they have

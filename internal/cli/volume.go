@@ -18,7 +18,7 @@ func newVolumeCommand(env *Env) *cobra.Command {
 	for _, c := range []func(*Env) *cobra.Command{
 		newVolumeInitCommand, newVolumeConvertCommand,
 		newVolumeStatusCommand, newVolumeScanCommand, newVolumeAuditCommand, newVolumeCheckCommand, newVolumeRekeyCommand,
-		newVolumeMountCommand, newVolumeUmountCommand,
+		newVolumeMountCommand, newVolumeUmountCommand, newVolumeMountHelperCommand,
 	} {
 		cmd.AddCommand(c(env))
 	}

@@ -46,7 +46,8 @@ func (o *mountOptions) runBackground(cmd *cobra.Command, env *Env) error {
 		args = append(args, "--log="+o.log)
 	}
 	child := exec.CommandContext(cmd.Context(), self, args...)
-	child.Args[0] = os.Args[0]
+	// Its own name, should it be mount.veildb, means something else.
+	child.Args[0] = "veildb"
 	child.Cancel = func() error { return child.Process.Signal(unix.SIGTERM) } // killed, it would leave a dead mount
 	child.Stdin, child.Stderr, child.ExtraFiles = env.Stdin, env.Stderr, []*os.File{w}
 	if err := child.Start(); err != nil {
