@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/veildb/veildb/internal/bench/dsn"
 	"github.com/veildb/veildb/internal/disk"
 	"github.com/veildb/veildb/internal/inuse/cells"
 	"github.com/veildb/veildb/veilsql"
@@ -86,6 +87,7 @@ func openRevealing(ctx context.Context, address string) (*sql.DB, error) {
 		"charset": {"utf8mb4"}, "collation": {"utf8mb4_general_ci"}, "timeout": {"10s"},
 	}
 	c, err := veilsql.NewConnector(studyAccount+"@tcp("+address+")/"+studyDatabase+"?"+options.Encode(),
+		veilsql.WithDialer(dsn.Dial), // as all arms
 		veilsql.WithKey(func(context.Context) ([]byte, error) { return slices.Clone(key), nil }))
 	if err != nil {
 		return nil, err

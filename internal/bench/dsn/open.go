@@ -96,7 +96,7 @@ func (d DSN) openMySQL(password string, text bool) (*sql.DB, error) {
 	if d.Socket != "" {
 		c.Net, c.Addr = "unix", d.Socket
 	}
-	c.Timeout = connectTimeout
+	c.Timeout, c.DialFunc = connectTimeout, Dial
 	c.ParseTime, c.Loc = true, time.UTC
 	c.Params = map[string]string{"time_zone": "'+00:00'"}
 	c.InterpolateParams = text
@@ -143,7 +143,7 @@ func (d DSN) openPostgres(password string, text bool) (*sql.DB, error) {
 	if password != "" {
 		c.Password = password
 	}
-	c.ConnectTimeout = connectTimeout
+	c.ConnectTimeout, c.DialFunc = connectTimeout, Dial
 	c.RuntimeParams["timezone"] = "UTC"
 	c.RuntimeParams["application_name"] = "veildb"
 	if text {
