@@ -328,7 +328,8 @@ func (a *answer) end(kind wire.Kind) error {
 			return err
 		}
 		e.Warnings = 0
-		return a.client.WritePacket(e.Append(nil))
+		a.out = e.Append(a.out[:0])
+		return a.client.WritePacket(a.out)
 	}
 	ok, err := wire.DecodeOK(p, a.server.Caps)
 	if err != nil {
