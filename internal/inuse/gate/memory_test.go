@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"crypto/tls"
+	"flag"
 	"fmt"
 	"net"
 	"runtime"
@@ -76,14 +77,21 @@ func discard(c *wire.Conn, sql string) error {
 	return wire.DropResponse(&r, c)
 }
 
+var streamed = flag.Int("stream", 32, "MiB of results that TestStreaming reads")
+
 // TestStreaming reads results many times larger than what may be held of them.
 func TestStreaming(t *testing.T) {
-	const rows, size = 4000, 8 << 10 // 32 MiB, in cells 43
+	const stored, size = 4096, 8 << 10 // 32 MiB, in cells a third more
+	times := max(1, *streamed/32)
+	rows := stored * times
 	g := startGate(t, nil)
 	root := rootOn(t, g)
 	root.must("CREATE OR REPLACE TABLE hr.long_notes (id INT PRIMARY KEY, notes MEDIUMTEXT)")
 	defer root.must("DROP TABLE hr.long_notes")
-	root.must(fmt.Sprintf("INSERT INTO hr.long_notes SELECT seq, REPEAT('n', %d) FROM seq_1_to_%d", size, rows))
+	root.must(fmt.Sprintf("INSERT INTO hr.long_notes SELECT seq, REPEAT('n', %d) FROM seq_1_to_%d", size, stored))
+	root.must("CREATE OR REPLACE TABLE hr.times (n INT PRIMARY KEY)")
+	defer root.must("DROP TABLE hr.times")
+	root.must(fmt.Sprintf("INSERT INTO hr.times SELECT seq FROM seq_1_to_%d", times))
 	g.source.Write(t.Context(), nil, []byte(testRules+"  - {name: long, databases: [hr], tables: [long_notes], columns: [notes]}\n"))
 	if _, err := g.rules.Reload(t.Context()); err != nil {
 		t.Fatal(err)
@@ -94,7 +102,7 @@ func TestStreaming(t *testing.T) {
 		c.provision(false)
 		c.tap.on = false // it keeps all that comes
 		before, most, got, total := memory(), 0, 0, 0
-		if err := c.WriteCommand(append([]byte{byte(wire.ComQuery)}, "SELECT notes FROM long_notes"...)); err != nil {
+		if err := c.WriteCommand(append([]byte{byte(wire.ComQuery)}, "SELECT notes FROM times, long_notes"...)); err != nil {
 			t.Fatal(err)
 		}
 		var r wire.Response
@@ -121,6 +129,7 @@ func TestStreaming(t *testing.T) {
 		if got != rows || most > 4<<20 {
 			t.Errorf("%s: %d rows, %d bytes held", user, got, most)
 		}
+		t.Logf("%s: %d bytes came, %d were held", user, total, most)
 		if cells := user == "app"; cells != (total > rows*size*4/3) {
 			t.Errorf("%s: %d bytes came", user, total)
 		}
