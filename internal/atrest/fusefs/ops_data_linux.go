@@ -58,15 +58,15 @@ func (fs *fileSystem) write(r *fuse.Request) (int, unix.Errno) {
 // killSuidgid takes away the bits that a write by another than the owner must
 // take away. Root's own writes do not.
 func killSuidgid(fd int) unix.Errno {
-	var st unix.Stat_t
-	if err := unix.Fstat(fd, &st); err != nil {
+	var st unix.Statx_t // without times, see lowerFile.Size
+	if err := unix.Statx(fd, "", unix.AT_EMPTY_PATH, unix.STATX_MODE, &st); err != nil {
 		return errnoOf(err)
 	}
-	mode := st.Mode &^ unix.S_ISUID
+	mode := uint32(st.Mode) &^ unix.S_ISUID
 	if mode&unix.S_IXGRP != 0 {
 		mode &^= unix.S_ISGID
 	}
-	if mode == st.Mode {
+	if mode == uint32(st.Mode) {
 		return 0
 	}
 	return errnoOf(unix.Fchmod(fd, mode&0o7777))
