@@ -34,9 +34,10 @@ type Stats struct {
 // Mount mounts the tree under the open directory root on the directory path,
 // which must be absolute and without symbolic links, and serves it. root is the
 // caller's again when Wait has returned. The process's umask becomes 0, its
-// garbage is collected less often, and GOMAXPROCS grows while it serves. The error matches fuse.ErrMounted,
-// fuse.ErrNoDevice, fuse.ErrNoHelper or fuse.ErrNotPermitted where that is the
-// cause.
+// garbage is collected less often, and while it serves GOMAXPROCS grows and its
+// threads stay on one CPU where that is of use. The error matches
+// fuse.ErrMounted, fuse.ErrNoDevice, fuse.ErrNoHelper or fuse.ErrNotPermitted
+// where that is the cause.
 func Mount(root *os.File, path string, o Options) (*Server, error) {
 	if err := fuse.Recover(path); err != nil {
 		return nil, err
@@ -63,7 +64,8 @@ func Mount(root *os.File, path string, o Options) (*Server, error) {
 	debug.SetGCPercent(gcPercent)
 	s := &Server{conn: conn, fs: fs, done: make(chan struct{})}
 	go func() {
-		s.err = conn.Serve(fs, loops(o.Loops))
+		dev := fs.root.key.dev
+		s.err = conn.Serve(fs, loops(o.Loops), func() (int, bool) { return fuse.InterruptedCPU(dev) })
 		conn.Close()
 		fs.close()
 		close(s.done)

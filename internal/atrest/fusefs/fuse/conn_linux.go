@@ -105,8 +105,9 @@ func (c *Conn) negotiate(r *Request, want uint64) (int, unix.Errno) {
 }
 
 // Serve handles requests until the file system is unmounted or the connection
-// aborted, on up to loops threads.
-func (c *Conn) Serve(h Handler, loops int) error {
+// aborted, on up to loops threads. cpu, if not nil, says on which CPU this process
+// is best as long as it is little busy; it is asked again from time to time.
+func (c *Conn) Serve(h Handler, loops int, cpu func() (n int, ok bool)) error {
 	stop, err := interruptReads()
 	if err != nil {
 		return err
@@ -120,6 +121,9 @@ func (c *Conn) Serve(h Handler, loops int) error {
 	crew := newCrew(loops)
 	errs := make([]error, loops)
 	var wg sync.WaitGroup
+	if home := newHome(cpu); home != nil {
+		wg.Go(func() { home.keep(crew.over) })
+	}
 	for i := range loops {
 		wg.Go(func() {
 			errs[i] = c.loop(h, crew)
