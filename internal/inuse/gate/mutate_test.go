@@ -152,7 +152,7 @@ func (m *mutator) mutate(s string) string {
 	case 1:
 		return bare + m.pick(" UNION ", " UNION ALL ", " EXCEPT ", " INTERSECT ", " UNION DISTINCT ") + strings.TrimRight(m.pool[m.IntN(len(m.pool))], "; \n")
 	case 2:
-		return bare + m.pick(" ORDER BY id LIMIT 1", " ORDER BY 1", " ORDER BY name", " GROUP BY name", " HAVING ssn > ''", " FOR UPDATE", " LOCK IN SHARE MODE", " WHERE ssn > '5'", " AND salary > 70000", " WHERE id = 1", " ORDER BY ssn", " GROUP BY ssn", " PROCEDURE ANALYSE()", " RETURNING *", " RETURNING name, ssn", ";")
+		return bare + m.pick(" ORDER BY id", " ORDER BY 1", " ORDER BY name", " GROUP BY name", " HAVING ssn > ''", " FOR UPDATE", " LOCK IN SHARE MODE", " WHERE ssn > '5'", " AND salary > 70000", " WHERE id = 1", " ORDER BY ssn", " GROUP BY ssn", " PROCEDURE ANALYSE()", " RETURNING *", " RETURNING name, ssn", ";")
 	}
 	if m.text.Scan([]byte(s), m.mode) != nil || len(m.text.Tokens) < 2 {
 		return s
@@ -260,7 +260,7 @@ func TestMutations(t *testing.T) {
 			return p
 		})
 		t.Logf("%s: %v; refusals %v", inference, o.counts, o.g.srv.Stats().RefusedBy)
-		if o.counts["ciphertext"]+o.counts["plain"] < n/8 {
+		if o.counts["ciphertext"]+o.counts["plain"] < n/12 {
 			t.Error("too few statements were accepted to test anything")
 		}
 	}

@@ -79,12 +79,18 @@ func (a *analysis) table(n *sqlast.TableName, sc *scope) *rel {
 	if len(s.columns) == 0 {
 		a.refuse(refuseTable)
 	}
+	a.narrows(n, s)
+	return newRel(s)
+}
+
+// narrows refuses names of indexes and partitions with a table that has columns
+// whose rules mind: which rows are there would tell.
+func (a *analysis) narrows(n *sqlast.TableName, s *source) {
 	for i := range s.columns {
 		if n.Narrowed && len(a.minded(s.columns[i].labels)) > 0 {
 			a.refuse(refuseNarrow)
 		}
 	}
-	return newRel(s)
 }
 
 func (a *analysis) cte(c *cte, n *sqlast.TableName) *rel {

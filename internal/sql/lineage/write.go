@@ -54,6 +54,7 @@ func (a *analysis) target(t *schema.Table, n *sqlast.TableName) *rel {
 	if n.Alias != "" {
 		s.name = n.Alias
 	}
+	a.narrows(n, s)
 	return newRel(s)
 }
 

@@ -20,6 +20,7 @@ func (c *converter) target(n *ast.TableRefsClause) *TableName {
 
 func (c *converter) insert(n *ast.InsertStmt) Stmt {
 	s := &Insert{Replace: n.IsReplace, Table: c.target(n.Table), OnDuplicate: c.assignments(n.OnDuplicate)}
+	s.Table.Narrowed = s.Table.Narrowed || len(n.PartitionNames) > 0
 	for _, col := range n.Columns {
 		if n.Columns != nil && s.Columns == nil {
 			s.Columns = make([]string, 0, len(n.Columns))

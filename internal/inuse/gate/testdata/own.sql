@@ -265,6 +265,13 @@ DELETE FROM part PARTITION (high)
 
 INSERT INTO part PARTITION (low) SELECT id + 10, ssn, name FROM part
 
+INSERT INTO part PARTITION (low) SELECT id + 10, ssn, name FROM part RETURNING *
+
+REPLACE INTO part PARTITION (low) (id, ssn, name) SELECT id + 10, ssn, name FROM part ORDER BY id
+
+INSERT IGNORE INTO part PARTITION (low) SELECT id + 10, ssn, name FROM part
+SELECT id FROM part
+
 ALTER TABLE part TRUNCATE PARTITION high
 
 SELECT id FROM employee FORCE INDEX (uq_ssn) LIMIT 1
