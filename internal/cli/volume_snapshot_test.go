@@ -5,6 +5,7 @@ package cli
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -47,12 +48,44 @@ func TestReadOnlySnapshot(t *testing.T) {
 	if err := veildb("volume", "audit", "lower", "--verify", "manifest"); exitCodeOf(err) != ExitBusy {
 		t.Errorf("beside the mount: %v; want exit code %d", err, ExitBusy)
 	}
+	if s, err := new(statusOptions).gather(t.Context(), at("lower")); err != nil || s.Mount == nil || !s.Mount.ReadOnly || s.Mount.MountPoint != at("mnt") {
+		t.Errorf("status of a mount that cannot be asked: %+v, %v", s, err)
+	}
 	if err := veildb("volume", "umount", "mnt"); err != nil {
 		t.Error(err)
+	}
+	if s, err := new(statusOptions).gather(t.Context(), at("lower")); err != nil || s.Mount != nil {
+		t.Errorf("status without a mount: %+v, %v", s, err)
 	}
 	for _, args := range [][]string{{"volume", "mount", "lower", "mnt", "--background"}, {"volume", "rekey", "lower"}} {
 		if err := veildb(args...); exitCodeOf(err) != ExitMissing {
 			t.Errorf("%q: %v; want exit code %d", args, err, ExitMissing)
 		}
+	}
+}
+
+// TestIsAlive has a process end that nobody has waited for yet.
+func TestIsAlive(t *testing.T) {
+	cmd := exec.Command("cat")
+	in, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pid := cmd.Process.Pid; !isAlive(pid) || !isAlive(os.Getpid()) || isAlive(0) {
+		t.Error("a process that runs does not count, or none does")
+	}
+	in.Close()
+	// Only notice that it has ended: it stays as it is until Wait.
+	if err := unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil); err != nil {
+		t.Fatal(err)
+	}
+	if isAlive(cmd.Process.Pid) {
+		t.Error("a process that has ended counts")
+	}
+	if err := cmd.Wait(); err != nil || isAlive(cmd.Process.Pid) {
+		t.Errorf("a process that is gone counts; %v", err)
 	}
 }

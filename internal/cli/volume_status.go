@@ -1,11 +1,15 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -114,12 +118,17 @@ func (o *statusOptions) run(ctx context.Context, env *Env, path string) error {
 
 // lowerOf returns the volume that is mounted on path, or else path.
 func lowerOf(path string) (string, error) {
-	if abs, err := mountPath(path); err == nil {
-		if e, ours, err := fuse.Find(abs); err != nil {
-			return "", err
-		} else if ours {
-			return e.Source, nil
-		}
+	abs, err := mountPath(path)
+	switch {
+	case errors.Is(err, errForOther):
+		return "", err
+	case err != nil:
+		return path, nil // who asked looks at it, and says what it is
+	}
+	if e, ours, err := fuse.Find(abs); err != nil {
+		return "", err
+	} else if ours {
+		return e.Source, nil
 	}
 	return path, nil
 }
@@ -153,11 +162,48 @@ func (o *statusOptions) gather(ctx context.Context, path string) (*volumeStatus,
 		s.Mount = m
 	case !errors.Is(err, errNoMount):
 		return nil, err
+	default:
+		if s.Mount, err = silentMount(lower); err != nil {
+			return nil, err
+		}
 	}
-	if h := volume.ReadHolder(lower); h.PID > 0 && unix.Kill(h.PID, 0) != unix.ESRCH {
+	if h := volume.ReadHolder(lower); isAlive(h.PID) {
 		s.Held = &h
 	}
 	return s, nil
+}
+
+// silentMount finds a mount of lower that cannot be asked, such as one of a
+// volume that cannot be changed, and says where it is; nil if there is none.
+func silentMount(lower string) (m *mountStatus, err error) {
+	if lower, err = filepath.EvalSymlinks(lower); err == nil {
+		lower, err = filepath.Abs(lower)
+	}
+	if err != nil {
+		return nil, err
+	}
+	err = fuse.Mounts(func(e fuse.Entry) {
+		var st unix.Stat_t
+		if e.Type == fuse.FSType && e.Source == lower && unix.Stat(e.Path, &st) == nil { // else its process is dead
+			m = &mountStatus{MountPoint: e.Path, ReadOnly: e.ReadOnly}
+		}
+	})
+	return m, err
+}
+
+// isAlive reports whether the process pid runs; one that has ended and that its
+// parent has not noticed yet does not.
+func isAlive(pid int) bool {
+	if pid <= 0 || unix.Kill(pid, 0) == unix.ESRCH {
+		return false
+	}
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	// "pid (name) state ...", and the name may hold anything.
+	state := strings.TrimSpace(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	return !strings.HasPrefix(state, "Z") && !strings.HasPrefix(state, "X")
 }
 
 // count adds up the files of v.
@@ -244,6 +290,8 @@ func (s *volumeStatus) writeText(w io.Writer) error {
 		line("rekeyed", "never")
 	}
 	switch m := s.Mount; {
+	case m != nil && m.PID == 0:
+		line("mounted", "on %s; it cannot be asked for more", m.MountPoint)
 	case m != nil:
 		access := ""
 		if m.ReadOnly {
@@ -304,7 +352,7 @@ func (s *volumeStatus) writeMetrics(w io.Writer) error {
 		mounted = 1
 	}
 	one("mounted", "gauge", "Whether a mount serves the volume.", mounted)
-	if m := s.Mount; m != nil {
+	if m := s.Mount; m != nil && m.PID != 0 {
 		one("requests_total", "counter", "Requests served since the mount.", m.Requests)
 		one("read_bytes_total", "counter", "Bytes read since the mount.", m.ReadBytes)
 		one("written_bytes_total", "counter", "Bytes written since the mount.", m.WrittenBytes)

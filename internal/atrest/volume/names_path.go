@@ -1,6 +1,7 @@
 package volume
 
 import (
+	"fmt"
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
@@ -14,10 +15,14 @@ type pathNames struct {
 }
 
 type pathDir struct {
-	names *DirNames
-	path  string // as a mount shows it
-	err   error  // why either is not known
+	names    *DirNames
+	namesErr error  // why they are not known
+	path     string // as a mount shows it
+	pathErr  error  // why it is not known
 }
+
+// errAbove is for a name that can be read, below one that cannot.
+var errAbove = fmt.Errorf("%w: name of a directory above", ErrCorrupt)
 
 func newPathNames(d *Dir) *pathNames { return &pathNames{d, map[string]*pathDir{}} }
 
@@ -39,8 +44,8 @@ func (p *pathNames) name(rel string) (string, error) {
 		return ".", nil
 	}
 	parent := p.dir(filepath.Dir(rel))
-	if parent.err != nil {
-		return "", parent.err
+	if parent.namesErr != nil {
+		return "", parent.namesErr
 	}
 	fd, err := p.open(filepath.Dir(rel))
 	if err != nil {
@@ -50,6 +55,9 @@ func (p *pathNames) name(rel string) (string, error) {
 	name, err := parent.names.Name(fd, filepath.Base(rel))
 	if err != nil {
 		return "", err
+	}
+	if parent.pathErr != nil {
+		return "", errAbove
 	}
 	return filepath.Join(parent.path, name), nil
 }
@@ -61,14 +69,14 @@ func (p *pathNames) dir(rel string) *pathDir {
 	}
 	known := new(pathDir)
 	p.dirs[rel] = known
-	if known.path, known.err = p.name(rel); known.err != nil {
+	known.path, known.pathErr = p.name(rel)
+	fd, err := p.open(rel)
+	if err != nil {
+		known.namesErr = err
 		return known
 	}
-	var fd int
-	if fd, known.err = p.open(rel); known.err == nil {
-		known.names, known.err = LoadNames(fd, p.d.keys)
-		unix.Close(fd)
-	}
+	defer unix.Close(fd)
+	known.names, known.namesErr = LoadNames(fd, p.d.keys)
 	return known
 }
 
