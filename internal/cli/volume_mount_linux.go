@@ -113,6 +113,9 @@ func (o *mountOptions) checkPlaces() error {
 	return err
 }
 
+// errForOther is a mount that this user may not even look at.
+var errForOther = errors.New("it is mounted for another user alone")
+
 // mountPath makes a mount point's path absolute and free of links, also that of
 // one whose server has gone.
 func mountPath(path string) (string, error) {
@@ -128,6 +131,9 @@ func mountPath(path string) (string, error) {
 			abs = resolved
 		} else if errors.Is(err, unix.ENOTCONN) || errors.Is(err, unix.ECONNABORTED) {
 			err = nil
+		} else if _, ours, _ := fuse.Find(abs); ours && errors.Is(err, unix.EACCES) {
+			return "", &Error{Code: ExitMissing, Op: "find mount point", Err: fmt.Errorf("%s: %w", abs, errForOther),
+				Hint: "be that user, or have it mounted with --allow-other"}
 		}
 	}
 	if err != nil {
