@@ -3,14 +3,15 @@
 # looks each time that no process and no mount of theirs is left; then has the
 # same run go on to its end, with every check.
 #
-#   scripts/kill-study.sh [-n KILLS] [-s SEED] [-b VEILDB] [ENGINE...]
+#   scripts/kill-study.sh [-n KILLS] [-l SECONDS] [-s SEED] [-b VEILDB] [ENGINE...]
 #
-# Needs root, and the engines: mariadb, postgres, galera (all by default).
+# Kills come within the first SECONDS of a run (20). Needs root, and the engines: mariadb, postgres, galera (all by default).
 set -eu
-n=6 seed=$(date +%s) bin=
-while getopts n:s:b: o; do
+n=6 length=20 seed=$(date +%s) bin=
+while getopts n:l:s:b: o; do
 	case $o in
 	n) n=$OPTARG ;;
+	l) length=$OPTARG ;;
 	s) seed=$OPTARG ;;
 	b) bin=$OPTARG ;;
 	*) exit 2 ;;
@@ -52,10 +53,11 @@ Y
 }
 
 # left lists what a run in $1 has left; the brackets keep this out.
-left() {
+left() { # processes end while they are read
 	for p in /proc/[0-9]*; do
-		tr '\0' ' ' <"$p/cmdline" 2>/dev/null | grep -q "$1/dat[a]" && tr '\0' ' ' <"$p/cmdline" 2>/dev/null && echo
-	done
+		[ -r "$p/cmdline" ] || continue
+		tr '\0' ' ' 2>/dev/null <"$p/cmdline" | grep -q "$1/dat[a]" && tr '\0' ' ' 2>/dev/null <"$p/cmdline" && echo
+	done 2>/dev/null
 	grep " $1/" /proc/mounts || true
 }
 
@@ -69,9 +71,9 @@ gone() { # DIR
 	return 1
 }
 
-random() { # MAX, in tenths of seconds
+random() { # MAX: sets r to a number below it
 	seed=$(((seed * 1103515245 + 12345) % 2147483648))
-	echo $((seed / 65536 % $1))
+	r=$((seed / 65536 % $1))
 }
 
 for engine; do
@@ -79,13 +81,11 @@ for engine; do
 	# Variants of MariaDB cover the gate and its own encryption, too.
 	[ "$engine" != mariadb ] || sed -i 's/\[tde\]/[tde, native, gate]/' "$engine.yaml"
 	out=$dir/$engine
-	start=$(date +%s)
-	"$bin" bench run "$engine.yaml" --out "$out.whole" >"$engine.log" 2>&1 || { cat "$engine.log"; exit 1; }
-	gone "$out.whole"
-	length=$((($(date +%s) - start) * 10 + 5))
-	for k in $(seq "$n"); do
-		case $(random 3) in 0) sig=INT ;; 1) sig=TERM ;; *) sig=KILL ;; esac
-		t=$(random "$length")
+	for _ in $(seq "$n"); do
+		random 3
+		case $r in 0) sig=INT ;; 1) sig=TERM ;; *) sig=KILL ;; esac
+		random $((length * 10))
+		t=$r
 		(trap - INT; exec "$bin" bench run "$engine.yaml" --out "$out" --keep-data) >"$engine.log" 2>&1 &
 		pid=$!
 		sleep "$((t / 10)).$((t % 10))"

@@ -252,7 +252,7 @@ func (e *serverEngine) Open(ctx context.Context, dataset, variant, arm string) (
 	}
 	// The load's connections come and go with its terminals, never in between.
 	a.db.SetMaxIdleConns(256)
-	return &study.Database{DB: a.db, CPU: a.cpu, Private: true, Verify: a.verify, Close: a.close}, nil
+	return &study.Database{DB: a.db, CPU: a.cpu, Private: direct(variant) || variant == "relay", Verify: a.verify, Close: a.close}, nil
 }
 
 // arm copies the original or a twin of it and starts servers on the copies.

@@ -131,7 +131,7 @@ func openUserEngine(ctx context.Context, env *Env, arms []userArm) (_ *userEngin
 
 // markTable is in every database that a study uses, from before it makes any
 // other table until after it has dropped them.
-const markTable = "veildb_bench"
+const markTable = study.MarkTable
 
 // claim takes a database that holds nothing, or only what an earlier run was
 // killed over.

@@ -13,6 +13,10 @@ import (
 	"github.com/veildb/veildb/internal/bench/tpcc"
 )
 
+// MarkTable may be in a database that is to be filled: an engine's sign that the
+// database is the study's.
+const MarkTable = "veildb_bench"
+
 // maxThreads is more than a machine of ours has use for.
 const maxThreads = 10000
 
@@ -57,7 +61,7 @@ func (w Workload) fill(ctx context.Context, db *sql.DB, d dsn.Dialect, seed uint
 	if w.orders() {
 		return tpcc.Load(ctx, db, tpcc.LoadConfig{
 			Dialect: d, Flavor: tpcc.Flavor(w.Flavor), Warehouses: w.Warehouses, Seed: seed, Progress: progress,
-			NoRoutines: w.Statements,
+			NoRoutines: w.Statements, Beside: []string{MarkTable},
 		})
 	}
 	s, err := w.script(d, 1)

@@ -30,8 +30,8 @@ type Database struct {
 	CPU func() (result.CPU, error)
 	// Generation changes when the engine restarts; nil: it cannot.
 	Generation func() (string, error)
-	// Private is that the server serves this arm alone, so that all it counts
-	// is the arm's.
+	// Private is that the server serves the load alone, with nothing before it
+	// that has statements of its own, so that all it counts is the load's.
 	Private bool
 	// Verify looks, after the load, whether the engine finds the database
 	// intact, and copies of it equal; nil: there is nothing to ask. The checks

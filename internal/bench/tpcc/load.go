@@ -26,6 +26,8 @@ type LoadConfig struct {
 	// NoRoutines leaves out the routines of HammerDB's flavor, where the account
 	// may not create any.
 	NoRoutines bool
+	// Beside names tables that may be in the database.
+	Beside []string
 	// Progress, if not nil, is called now and then with the number of rows
 	// loaded so far and of all; the calls come one at a time.
 	Progress func(done, total int64)
@@ -45,7 +47,7 @@ func Load(ctx context.Context, db *sql.DB, c LoadConfig) error {
 	if err := (Config{Dialect: c.Dialect, Flavor: c.Flavor, Warehouses: c.Warehouses, Terminals: 1}).Validate(); err != nil {
 		return fmt.Errorf("load tpcc: %w", err)
 	}
-	if err := refuse(ctx, db, c.Dialect); err != nil {
+	if err := refuse(ctx, db, c.Dialect, c.Beside); err != nil {
 		return fmt.Errorf("load tpcc: %w", err)
 	}
 	p := profiles[c.Flavor]

@@ -70,8 +70,10 @@ func Inspect(ctx context.Context, db *sql.DB, d dsn.Dialect) (Info, error) {
 }
 
 // refuse says why db cannot be loaded, or nil if it is empty.
-func refuse(ctx context.Context, db *sql.DB, d dsn.Dialect) error {
+// Tables called beside may be there.
+func refuse(ctx context.Context, db *sql.DB, d dsn.Dialect, beside []string) error {
 	tables, err := listTables(ctx, db, d)
+	tables = slices.DeleteFunc(tables, func(t string) bool { return slices.Contains(beside, t) })
 	switch {
 	case err != nil:
 		return err
