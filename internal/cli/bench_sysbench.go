@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -297,6 +298,10 @@ func (o *benchSysbench) cleanup(ctx context.Context, env *Env, w *sysbench.Workl
 	return w.Cleanup(ctx, db, func(p sysbench.Progress) { tellStep(out, p) })
 }
 
+// loadGCPercent is GOGC of a program that only loads a server: it keeps a few
+// megabytes, which the default would have collected many times a second.
+const loadGCPercent = 800
+
 func (o *benchSysbench) load(ctx context.Context, env *Env, w *sysbench.Workload, db *sql.DB) error {
 	c, err := o.runConfig()
 	if err != nil {
@@ -308,6 +313,7 @@ func (o *benchSysbench) load(ctx context.Context, env *Env, w *sysbench.Workload
 	}
 	o.tellOptions(out, w)
 	c.Ready = func() { fmt.Fprintf(out, "Threads started!\n\n") }
+	debug.SetGCPercent(loadGCPercent)
 	r, err := w.Run(ctx, db, c)
 	if r != nil && env.JSON {
 		err = errors.Join(err, json.NewEncoder(env.Stdout).Encode(r))

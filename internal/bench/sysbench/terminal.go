@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/veildb/veildb/internal/bench/dsn"
 	"github.com/veildb/veildb/internal/bench/run"
 )
 
@@ -119,7 +120,13 @@ func (t *terminal) prepare(ctx context.Context, dc driver.Conn) error {
 
 func (t *terminal) prepareOne(ctx context.Context, dc driver.Conn, k kind, table int) (stmt, error) {
 	text := t.w.dialect.Rebind(k.text(table, t.o, t.w.dialect, t.w.script.writes))
-	s, err := prepareText(ctx, dc, text)
+	var s stmt
+	var err error
+	if t.w.dialect == dsn.Postgres {
+		s, err = dsn.PreparePostgres(ctx, dc, fmt.Sprintf("sysbench_%d_%d", k, table), text)
+	} else {
+		s, err = prepareText(ctx, dc, text)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("prepare %q: %w", text, err)
 	}
