@@ -305,3 +305,16 @@ func TestMountServes(t *testing.T) {
 		t.Errorf("lower file: %v, holds content: %v", err, bytes.Contains(lower, want[:10]))
 	}
 }
+
+// TestReadAhead: who reads a file from front to back is not held up by each request.
+func TestReadAhead(t *testing.T) {
+	m := mountTest(t, serveConfig{Key: 1})
+	e, ok, err := fuse.Find(m.dir)
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	b, err := os.ReadFile(filepath.Join("/sys/class/bdi", e.Device, "read_ahead_kb"))
+	if err != nil || strings.TrimSpace(string(b)) != "512" {
+		t.Errorf("reads ahead %q KiB, %v", b, err)
+	}
+}

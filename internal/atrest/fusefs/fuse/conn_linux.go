@@ -63,6 +63,7 @@ func (c *Conn) Init(capabilities uint64) error {
 	if errno != 0 {
 		return fmt.Errorf("begin session: %w", ErrProtocol)
 	}
+	setReadAhead(c.path)
 	return nil
 }
 
