@@ -71,7 +71,7 @@ func TestStatementLimit(t *testing.T) {
 // TestStalledClients: who does not go on with what he began is left.
 func TestStalledClients(t *testing.T) {
 	g := startGate(t, func(c *Config) {
-		c.LoginTimeout, c.Stall, c.Idle = 2*time.Second, 100*time.Millisecond, 200*time.Millisecond
+		c.LoginTimeout, c.Stall, c.Idle = 5*time.Second, 100*time.Millisecond, 200*time.Millisecond
 	})
 	rootOn(t, g)
 	var open []net.Conn

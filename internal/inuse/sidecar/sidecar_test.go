@@ -6,7 +6,6 @@ import (
 	"crypto/sha1"
 	"crypto/tls"
 	"errors"
-
 	"io"
 	"net"
 	"os"
@@ -345,7 +344,13 @@ func TestDrain(t *testing.T) {
 	command(t, busy, sql("BEGIN"))
 	answered := make(chan error, 1)
 	go func() { answered <- wire.RunQuery(slow, "SELECT name, SLEEP(0.3) FROM people", nil) }()
-	time.Sleep(100 * time.Millisecond)
+	const atWork = "SELECT ID FROM information_schema.PROCESSLIST WHERE INFO LIKE '%SLEEP(0.3)%' AND ID <> CONNECTION_ID()"
+	watch, n := dial(t, backend(t), 0), 0
+	for n == 0 && len(answered) == 0 {
+		if err := wire.RunQuery(watch, atWork, func([]wire.Column, [][]byte) error { n++; return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
 	r.cancel()
 	if _, err := idle.ReadPacket(); !errors.Is(err, io.EOF) {
 		t.Errorf("idle connection: %v", err)

@@ -154,7 +154,7 @@ func TestGoDriverInfile(t *testing.T) {
 func TestKill(t *testing.T) {
 	r := startRelay(t, &relay{})
 	db := open(t, r.addr(), "")
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	conn, err := db.Conn(ctx)
 	if err != nil {
