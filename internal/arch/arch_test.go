@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -13,8 +14,9 @@ import (
 )
 
 const (
-	module = "github.com/veildb/veildb/"
-	root   = "../.."
+	module   = "github.com/veildb/veildb/"
+	root     = "../.."
+	document = root + "/ARCHITECTURE.md"
 )
 
 // mayImport lists, for each area, the other areas it may import. An area may
@@ -99,6 +101,7 @@ func tierOf(area, pkg string) int {
 // _test.go files may import them.
 func TestImports(t *testing.T) {
 	checked := 0
+	packages, modules := firstColumn(t, "| package |"), firstColumn(t, "| module |")
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -117,9 +120,16 @@ func TestImports(t *testing.T) {
 		if err != nil {
 			return err
 		}
+		if name := strings.TrimPrefix(filepath.ToSlash(rel), "internal/"); name != "cmd/veildb" && !slices.Contains(packages, name) {
+			t.Errorf("%s is not in the map of ARCHITECTURE.md", name)
+		}
 		for _, spec := range f.Imports {
 			imp, _ := strconv.Unquote(spec.Path.Value)
 			check(t, filepath.ToSlash(rel), imp)
+			documented := func(m string) bool { return strings.Contains(imp+"/", m+"/") }
+			if host, _, _ := strings.Cut(imp, "/"); strings.Contains(host, ".") && !strings.HasPrefix(imp, module) && !slices.ContainsFunc(modules, documented) {
+				t.Errorf("%s imports %s, which is not among the dependencies in ARCHITECTURE.md", rel, imp)
+			}
 		}
 		if len(f.Imports) == 0 {
 			check(t, filepath.ToSlash(rel), "")
@@ -133,6 +143,29 @@ func TestImports(t *testing.T) {
 	if checked == 0 {
 		t.Fatal("no Go files found; the rules were not checked")
 	}
+}
+
+// firstColumn returns the names in the first column of a table of
+// ARCHITECTURE.md, which starts with head. Several may share a row; what is in
+// brackets is not a name.
+func firstColumn(t *testing.T, head string) []string {
+	t.Helper()
+	text, err := os.ReadFile(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, found := strings.Cut(string(text), "\n"+head)
+	if !found {
+		t.Fatalf("%s has no table %q", document, head)
+	}
+	table, _, _ = strings.Cut(table, "\n\n")
+	var names []string
+	for row := range strings.Lines(table) {
+		cell, _, _ := strings.Cut(strings.TrimPrefix(row, "| "), " |")
+		cell, _, _ = strings.Cut(cell, " (")
+		names = append(names, strings.Split(cell, ", ")...)
+	}
+	return names
 }
 
 func check(t *testing.T, pkg, imp string) {
