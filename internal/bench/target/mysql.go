@@ -111,7 +111,7 @@ func (e mysqlEngine) serve(s *Server) []string {
 		"--datadir=" + s.dir.data, "--socket=" + s.Socket(),
 		"--pid-file=" + filepath.Join(s.dir.run, "pid")}
 	argv = append(argv, e.asUser(s)...)
-	if s.addr == "" {
+	if s.Addr() == "" {
 		argv = append(argv, "--skip-networking")
 	} else {
 		argv = append(argv, "--bind-address=127.0.0.1", "--port="+strconv.Itoa(s.port()))

@@ -59,7 +59,7 @@ func (postgresEngine) dataOptions(*Server) string { return "utf8-c" }
 
 func (e postgresEngine) serve(s *Server) []string {
 	listen := ""
-	if s.addr != "" {
+	if s.Addr() != "" {
 		listen = "127.0.0.1"
 	}
 	argv := []string{s.inst.Server, "-D", s.dir.data,

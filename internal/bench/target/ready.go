@@ -16,8 +16,8 @@ import (
 // asked to listen on, its process ends, or ctx does.
 func (s *Server) awaitReady(ctx context.Context) error {
 	addrs := [][2]string{{"unix", s.Socket()}}
-	if s.addr != "" {
-		addrs = append(addrs, [2]string{"tcp", s.addr})
+	if s.Addr() != "" {
+		addrs = append(addrs, [2]string{"tcp", s.Addr()})
 	}
 	last := errors.New("no answer")
 	for wait := 5 * time.Millisecond; ; wait = min(wait*3/2, 200*time.Millisecond) {
@@ -31,8 +31,8 @@ func (s *Server) awaitReady(ctx context.Context) error {
 			return nil
 		}
 		select {
-		case <-s.proc.done:
-			return fmt.Errorf("it ended (%s)", s.proc.outcome())
+		case <-s.process().done:
+			return fmt.Errorf("it ended (%s)", s.process().outcome())
 		case <-ctx.Done():
 			return fmt.Errorf("%w; last answer: %w", ctx.Err(), last)
 		case <-time.After(wait):

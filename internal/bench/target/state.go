@@ -34,11 +34,11 @@ type State struct {
 func (s *Server) State() State {
 	st := State{
 		Format: markerFormat, Engine: s.inst.Engine, Version: s.inst.Version,
-		Dir: s.dir.root, Temp: s.dir.temp, DataDir: s.dir.data, RunDir: s.dir.run, Socket: s.Socket(), Addr: s.addr,
+		Dir: s.dir.root, Temp: s.dir.temp, DataDir: s.dir.data, RunDir: s.dir.run, Socket: s.Socket(), Addr: s.Addr(),
 		User: s.User(), Database: s.cfg.Database, Boot: bootID(),
 	}
-	if s.proc != nil {
-		st.PID, st.Start = s.proc.pid, s.proc.start
+	if p := s.process(); p != nil {
+		st.PID, st.Start = p.pid, p.start
 	}
 	return st
 }

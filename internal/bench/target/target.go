@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -84,16 +85,18 @@ type Config struct {
 	otherUser bool
 }
 
-// A Server is a running private server. Its methods are safe for concurrent use
-// except Stop and Kill, which end it.
+// A Server is a running private server. Its methods are safe for concurrent use,
+// but for one at a time of Stop, Kill and Restart.
 type Server struct {
 	cfg     Config
 	inst    Install
 	eng     engine
 	dir     *directory
-	addr    string // host:port, "" without TCP
-	proc    *process
 	stopped bool
+
+	mu   sync.Mutex // of what Restart changes
+	addr string     // host:port, "" without TCP
+	proc *process   // nil before the first
 }
 
 // Start initialises the data if there is none, starts the server and waits
@@ -212,12 +215,12 @@ func (s *Server) runTool(ctx context.Context, t tool) error {
 func (s *Server) launch(ctx context.Context) error {
 	var err error
 	for try := range 3 {
-		if s.cfg.TCP && (try > 0 || s.addr == "") {
+		if s.cfg.TCP && (try > 0 || s.Addr() == "") {
 			ports, err := FreePorts(1)
 			if err != nil {
 				return err
 			}
-			s.addr = loopback(ports[0])
+			s.set(loopback(ports[0]), s.process())
 		}
 		if err = s.launchOnce(ctx); err == nil || !s.cfg.TCP || !strings.Contains(strings.ToLower(err.Error()), "in use") {
 			return err
@@ -239,20 +242,21 @@ func (s *Server) launchOnce(ctx context.Context) error {
 	cmd.Dir = s.dir.run
 	cmd.Env = childEnv(s.dir)
 	cmd.Stdout, cmd.Stderr = logFile, logFile
-	s.proc, err = spawn(cmd, s.dir.cred, deathSignal(s.eng.deathSignal()), s.cfg.Detached)
+	proc, err := spawn(cmd, s.dir.cred, deathSignal(s.eng.deathSignal()), s.cfg.Detached)
 	if err != nil {
 		return fmt.Errorf("run %s: %w", filepath.Base(argv[0]), err)
 	}
+	s.set(s.Addr(), proc)
 	if s.cfg.Detached {
 		// Before it answers: from here on a killed program leaves a server
 		// that its State can stop.
 		if err := s.dir.writeState(s.State()); err != nil {
-			s.proc.killTree()
+			proc.killTree()
 			return err
 		}
 	}
 	if err := s.awaitReady(ctx); err != nil {
-		s.proc.killTree()
+		proc.killTree()
 		os.Remove(filepath.Join(s.dir.root, stateName))
 		return fmt.Errorf("%w: %w; its log: %s", ErrStart, err, tailFile(s.dir.log))
 	}
@@ -269,20 +273,20 @@ func (s *Server) Stop(ctx context.Context) error {
 	s.stopped = true
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	err := s.proc.stop(ctx, s.eng.stopSignal())
+	err := s.process().stop(ctx, s.eng.stopSignal())
 	return errors.Join(err, s.dir.release())
 }
 
 // Kill ends the server as a power failure would, as far as a process can, and
 // keeps its directory even if it is temporary: Restart continues from there.
-func (s *Server) Kill() { s.proc.killTree() }
+func (s *Server) Kill() { s.process().killTree() }
 
 // Restart starts the server again on its data after Kill.
 func (s *Server) Restart(ctx context.Context) error {
 	if s.stopped {
 		return errors.New("restart server: it was stopped")
 	}
-	if s.proc.alive() {
+	if s.process().alive() {
 		return fmt.Errorf("restart server: %w", ErrBusy)
 	}
 	if err := s.launch(ctx); err != nil {
@@ -292,7 +296,7 @@ func (s *Server) Restart(ctx context.Context) error {
 }
 
 // Done is closed when the server process has ended, for whatever reason.
-func (s *Server) Done() <-chan struct{} { return s.proc.done }
+func (s *Server) Done() <-chan struct{} { return s.process().done }
 
 // Engine is the engine's name.
 func (s *Server) Engine() string { return s.inst.Engine }
@@ -311,7 +315,23 @@ func (s *Server) LogFile() string { return s.dir.log }
 func (s *Server) Socket() string { return s.eng.socket(s.dir.run, s.port()) }
 
 // Addr is the loopback address "127.0.0.1:port", or "" without Config.TCP.
-func (s *Server) Addr() string { return s.addr }
+func (s *Server) Addr() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.addr
+}
+
+func (s *Server) process() *process {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.proc
+}
+
+func (s *Server) set(addr string, proc *process) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.addr, s.proc = addr, proc
+}
 
 // User is the administrator's name; it has no password.
 func (s *Server) User() string { return s.eng.user() }
@@ -334,21 +354,21 @@ func (s *Server) DSNFor(user, database string) string {
 func (s *Server) TCPDSN() string { return s.State().TCPDSN() }
 
 // PID is the main process, PIDs that and every process below it.
-func (s *Server) PID() int    { return s.proc.pid }
-func (s *Server) PIDs() []int { return treePIDs(s.proc.pid) }
+func (s *Server) PID() int    { return s.process().pid }
+func (s *Server) PIDs() []int { return treePIDs(s.process().pid) }
 
 // Tree is pid and every living process below it, parents first.
 func Tree(pid int) []int { return treePIDs(pid) }
 
 // CPUSeconds is the processor time, user and system, the server has used since
 // it started, its ended child processes included.
-func (s *Server) CPUSeconds() (float64, error) { return TreeCPU(s.proc.pid) }
+func (s *Server) CPUSeconds() (float64, error) { return TreeCPU(s.process().pid) }
 
 func (s *Server) port() int {
-	if s.addr == "" {
+	_, p, err := net.SplitHostPort(s.Addr())
+	if err != nil { // there is none
 		return 0
 	}
-	_, p, _ := net.SplitHostPort(s.addr)
 	n, _ := strconv.Atoi(p)
 	return n
 }

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -280,7 +281,24 @@ func TestKillRestart(t *testing.T) {
 		pids := s.PIDs()
 		s.Kill()
 		gone(t, pids)
-		if err := s.Restart(t.Context()); err != nil {
+		var asking sync.WaitGroup // others may ask for it meanwhile
+		again := make(chan struct{})
+		asking.Go(func() {
+			for {
+				if s.DSN() == "" || s.PID() == 0 {
+					t.Error("it has no name or no process")
+				}
+				select {
+				case <-again:
+					return
+				case <-time.After(time.Millisecond):
+				}
+			}
+		})
+		err = s.Restart(t.Context())
+		close(again)
+		asking.Wait()
+		if err != nil {
 			t.Fatal(err)
 		}
 		if got, err := query(t, s, "SELECT i FROM t"); got != "7" || err != nil {
