@@ -18,9 +18,7 @@ import (
 //	$IMAGE                          the file that the first is in
 //	spoil-config TEXT DIR           gives the directory another configuration
 func TestKernelScripts(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("SKIPPED: only root mounts file systems")
-	}
+	fscrypttest.Need(t)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/kernel", RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {

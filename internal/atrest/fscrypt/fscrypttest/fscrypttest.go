@@ -23,14 +23,26 @@ type FS struct {
 	tb    testing.TB
 }
 
+// Need skips a test on a machine whose kernel New cannot use: it needs root,
+// loop devices, and encryption in ext4.
+func Need(tb testing.TB) {
+	tb.Helper()
+	exists := func(path string) bool { _, err := os.Stat(path); return err == nil }
+	switch {
+	case os.Geteuid() != 0:
+		tb.Skip("SKIPPED: only root mounts file systems")
+	case !exists("/dev/loop-control"):
+		tb.Skip("SKIPPED: this machine has no loop devices")
+	case exists("/sys/fs/ext4/features") && !exists("/sys/fs/ext4/features/encryption"):
+		tb.Skip("SKIPPED: this kernel's ext4 does not encrypt")
+	}
+}
+
 // New makes one of the given size in MiB, with the feature encrypt or with the
-// options of mkfs.ext4 that replace it. It needs root, loop devices and
-// e2fsprogs.
+// options of mkfs.ext4 that replace it. It needs e2fsprogs and what Need says.
 func New(tb testing.TB, size int64, mkfs ...string) *FS {
 	tb.Helper()
-	if os.Geteuid() != 0 {
-		tb.Skip("SKIPPED: only root mounts file systems")
-	}
+	Need(tb)
 	if len(mkfs) == 0 {
 		mkfs = []string{"-O", "encrypt"}
 	}
