@@ -20,6 +20,8 @@ want qemu-aarch64 qemu-user
 want openssl openssl
 want softhsm2-util softhsm2
 want pkcs11-tool opensc
+want mkfs.ext4 e2fsprogs
+want mount mount
 want gcc gcc
 [ -e /usr/include/stdlib.h ] || need="$need libc6-dev"
 
