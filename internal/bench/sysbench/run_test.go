@@ -206,6 +206,11 @@ func TestPreparedLimit(t *testing.T) {
 	}
 
 	db := open(t, target.MariaDB, dsn.Options{})
+	// Connections of earlier tests may still be ending.
+	const prepared = "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'Prepared_stmt_count'"
+	for end := time.Now().Add(time.Minute); scan[int](t, db, prepared) > 0 && time.Now().Before(end); {
+		time.Sleep(10 * time.Millisecond)
+	}
 	before := scan[int](t, db, "SELECT @@GLOBAL.max_prepared_stmt_count")
 	exec1(t, db.server, "SET GLOBAL max_prepared_stmt_count=30")
 	defer exec1(t, db.server, fmt.Sprint("SET GLOBAL max_prepared_stmt_count=", before))
@@ -221,9 +226,11 @@ func TestPreparedLimit(t *testing.T) {
 		t.Errorf("%v; %s", err, limit.Hint())
 	}
 	// A server filled up by others between the check and the run.
-	if _, err := w.Terminal(t.Context(), db.DB, 0, 1); err != nil {
+	term, err := w.Terminal(t.Context(), db.DB, 0, 1)
+	if err != nil {
 		t.Fatal(err)
 	}
+	defer term.Close()
 	if _, err := w.Terminal(t.Context(), db.DB, 1, 1); !errors.Is(err, sysbench.ErrPreparedLimit) {
 		t.Errorf("second terminal: %v", err)
 	}

@@ -596,7 +596,7 @@ func cutOff(c net.Conn, addr string, limit chan int) {
 
 // TestHostileClients: what clients send that is no protocol harms nobody else.
 func TestHostileClients(t *testing.T) {
-	g := startGate(t, func(c *Config) { c.LoginTimeout = time.Second })
+	g := startGate(t, nil)
 	rootOn(t, g)
 	var wg sync.WaitGroup
 	for i := range 40 {
