@@ -66,6 +66,7 @@ place of the one that runs, and no connection is refused in between.`,
 	f.StringVar(&o.rules, "rules", "", rulesUsage)
 	f.StringVar(&o.registry, "registry", "", "`FILE` that remembers master keys, not the keys themselves, or table:NAME (default: that of the rules with .meks, or their table with _meks)")
 	f.StringVar(&o.key, "key", "", "`KEYFILE` that gives the gate an identity clients can pin")
+	f.DurationVar(&o.cfg.KeepKeys, "keep-keys", 24*time.Hour, "keep a master key so long after its last use, for connections of the same account and address that hand over none (0: do not)")
 	f.StringVar(&o.cert, "tls-cert", "", "certificate `FILE`; offers clients TLS")
 	f.StringVar(&o.certKey, "tls-key", "", "private key `FILE` for it")
 	f.BoolVar(&o.requireTLS, "require-tls", false, "refuse clients without TLS")

@@ -70,6 +70,9 @@ func (s *Session) provisionKey(r *request) (body string, ev Event) {
 	if ev.Err = s.take(key, ev.Algorithm, layout, ev.KeyID); ev.Err != nil {
 		return "", ev
 	}
+	if !own {
+		s.cfg.Keeper.keep(s.account, key, s.pair.suite.Hash(), ev.Algorithm)
+	}
 	return encodeBody(out), ev
 }
 

@@ -17,6 +17,9 @@ type Account struct {
 	User string
 	Host string // address the client connects from
 	TLS  bool   // the connection is encrypted
+	// Login is the name the client gave, Server the account the server took it
+	// for. Rules do not know them, but accounts that differ in them are not one.
+	Login, Server string
 }
 
 // Rules takes the rules that come over the protocol. It decides itself who may
@@ -47,6 +50,8 @@ type Config struct {
 	// Registry knows the master keys that are accepted; nil accepts any, and
 	// then an account reads with whatever key it brings.
 	Registry *Registry
+	// Keeper keeps master keys for connections to come; nil keeps none.
+	Keeper *Keeper
 	// MayRegister says who may bring a master key the Registry does not know;
 	// nil means nobody.
 	MayRegister func(Account) bool
@@ -91,7 +96,8 @@ type Session struct {
 	pair     *KeyPair // from the first request 0
 	id       [sessionSize]byte
 	failures int
-	cells    *Sealer // nil until provisioned
+	own      bool    // the client asked for what only our own do
+	cells    *Sealer // nil until provisioned or adopted
 	opener   *Opener
 	blocked  *Sealer // nil until needed
 	closed   bool
@@ -121,7 +127,7 @@ func (s *Session) drop() {
 	s.cells.Close()
 	s.opener.Close()
 	s.blocked.Close()
-	s.pair, s.cells, s.opener, s.blocked = nil, nil, nil, nil
+	s.pair, s.cells, s.opener, s.blocked, s.own = nil, nil, nil, nil, false
 }
 
 // ChangeUser begins anew for another account (COM_CHANGE_USER). Failures still
@@ -132,8 +138,23 @@ func (s *Session) ChangeUser(account Account) {
 	rand.Read(s.id[:])
 }
 
-// Provisioned reports whether the client has handed over a master key.
+// Provisioned reports whether the client has handed over a master key, or the
+// session has adopted one.
 func (s *Session) Provisioned() bool { return s.cells != nil }
+
+// Adopt lets a client that has handed over no key have cells under the one that
+// its account handed over last, if the Keeper has it. The session keeps that until
+// it hands over its own. Adopt reports the number of the key, and whether it did.
+func (s *Session) Adopt() (id uint32, ok bool) {
+	if s.cfg.Keeper.Len() == 0 || s.cells != nil || s.closed || s.own || !s.account.TLS && !s.cfg.AllowClear {
+		return 0, false
+	}
+	s.cells = s.cfg.Keeper.sealer(s.account, s.now)
+	if s.cells == nil {
+		return 0, false
+	}
+	return s.cells.keyID, true
+}
 
 // Layout returns Layout65 if the ends agreed on it, else Layout64.
 func (s *Session) Layout() byte {
@@ -144,7 +165,7 @@ func (s *Session) Layout() byte {
 }
 
 // Cells returns what seals values for this client, which can open them. Before
-// the client has handed over its key that is Blocked.
+// the client has handed over its key, or adopted one, that is Blocked.
 func (s *Session) Cells() (*Sealer, error) {
 	if s.cells == nil {
 		return s.Blocked()
@@ -256,6 +277,7 @@ func (s *Session) serverInfo(r *request) (string, error) {
 		info.Info.KMSRegion, info.Info.KMSKeyID, info.Info.KMSEncMEK, info.Info.KMSIV = k.Region, k.KeyID, k.EncMEK, k.IV
 	}
 	if x := r.Extension; x != nil && x.Layout == Layout65 && len(x.Nonce) == sessionSize {
+		s.own = true
 		info.Info.Extension = s.extend(x.Nonce)
 	}
 	return encodeBody(info), nil

@@ -1,6 +1,8 @@
 package gate
 
 import (
+	"fmt"
+
 	"github.com/veildb/veildb/internal/inuse/encdb"
 	"github.com/veildb/veildb/internal/inuse/wire"
 )
@@ -90,6 +92,14 @@ func (ss *session) protocolEvent(ev encdb.Event) {
 		e.Reason = ev.Err.Error()
 	}
 	ss.event(e)
+}
+
+// adopt gives a client that has handed over no master key cells under the one its
+// account did.
+func (ss *session) adopt() {
+	if id, ok := ss.enc.Adopt(); ok {
+		ss.event(Event{Kind: "protocol", Class: "kept key", Reason: fmt.Sprintf("cells are under master key %d, which another connection of the account handed over", id)})
+	}
 }
 
 // prepareControl answers COM_STMT_PREPARE.

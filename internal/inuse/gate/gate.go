@@ -6,7 +6,7 @@
 //
 //	full         everything passes as it came
 //	ciphertext   cells of protected columns are encrypted for the key the
-//	             client handed over (package encdb)
+//	             client, or one of its account before, handed over (package encdb)
 //	blocked      they are encrypted for nobody
 //
 // The last two are restricted. Each of their statements is brought into one
@@ -51,6 +51,9 @@ type Config struct {
 	Backends []*Backend // in order of preference
 	Rules    *policy.Store
 	EncDB    *encdb.Config // nil: the zero value
+	// KeepKeys is how long after its last use a master key is kept for connections
+	// of the same account, from the same address, that hand over none. 0: not.
+	KeepKeys time.Duration
 	// ClientTLS offers clients TLS; RequireTLS refuses those that do not take it.
 	ClientTLS  *tls.Config
 	RequireTLS bool
@@ -104,6 +107,7 @@ type Stats struct {
 	RefusedBy                         map[string]int64 // by the reason's short name
 	CatalogReads, CatalogErrors       int64
 	BackendFailures, ProtocolFailures int64
+	KeptKeys                          int64 // now
 
 	Draining     bool
 	Backends     []BackendStats
@@ -172,9 +176,16 @@ func (s *Server) access(b *Backend, key accessKey, view *policy.View) *access {
 
 // New makes a Server.
 func New(cfg Config) *Server {
-	if cfg.EncDB == nil {
-		cfg.EncDB = &encdb.Config{}
+	enc := encdb.Config{}
+	if cfg.EncDB != nil {
+		enc = *cfg.EncDB
 	}
+	if cfg.KeepKeys > 0 && enc.Registry != nil {
+		enc.Keeper = encdb.NewKeeper(enc.Registry, cfg.KeepKeys, func(a encdb.Account) bool {
+			return cfg.Rules.Current().For(a.User, a.Host).Some(policy.Ciphertext)
+		})
+	}
+	cfg.EncDB = &enc
 	setDefault(&cfg.MaxConns, 1024)
 	setDefault(&cfg.Idle, 8*time.Hour)
 	setDefault(&cfg.LoginTimeout, 10*time.Second)
@@ -222,6 +233,9 @@ func setDefault[T int | time.Duration](v *T, d T) {
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	stop := context.AfterFunc(ctx, func() { ln.Close() })
 	defer stop()
+	serving, end := context.WithCancel(ctx)
+	defer end()
+	go s.cfg.EncDB.Keeper.Watch(serving, time.Second)
 	for {
 		nc, err := ln.Accept()
 		if err != nil {
@@ -314,6 +328,7 @@ func (s *Server) join(user, before string) bool {
 // work when that is done, and all that are left when ctx ends.
 func (s *Server) Shutdown(ctx context.Context) {
 	s.draining.Store(true)
+	s.cfg.EncDB.Keeper.Close()
 	done := make(chan struct{})
 	go func() {
 		s.wg.Wait()
@@ -370,7 +385,7 @@ func (s *Server) Stats() Stats {
 	}
 	v := s.cfg.Rules.Current()
 	st.RulesVersion, st.RulesDigest, st.RulesTrouble = v.Number, v.Digest(), s.cfg.Rules.Trouble()
-	st.Draining = s.draining.Load()
+	st.Draining, st.KeptKeys = s.draining.Load(), int64(s.cfg.EncDB.Keeper.Len())
 	return st
 }
 

@@ -30,6 +30,7 @@ func (s Stats) WriteMetrics(w io.Writer) {
 		{"protocol_failures_total", "counter", "Sessions that ended in the midst of something.", s.ProtocolFailures},
 		{"guesses_total", "counter", "Constants compared with protected columns.", s.Guesses},
 		{"alarms_total", "counter", "Answers that were not those foreseen, and tables of rules that are gone.", s.Alarms},
+		{"keys_kept", "gauge", "Master keys kept for connections to come.", s.KeptKeys},
 		{"draining", "gauge", "1 while the gate ends its sessions.", truth(s.Draining)},
 		{"rules_version", "gauge", "Version of the rules, from 1 at the start of this gate.", int64(s.RulesVersion)},
 		{"rules_trouble", "gauge", "1 while the rules are not as their source has them.", truth(s.RulesTrouble != nil)},

@@ -27,6 +27,7 @@ type session struct {
 	login          *wire.Session
 	number         uint32 // of the server's connection
 	user, host     string // of the account the server took
+	named          string // that account, as the server names it
 	counted        string // the account the session counts for
 	granted        bool   // its privileges have been checked
 
@@ -226,7 +227,7 @@ func (ss *session) accepted(login *wire.Session) error {
 }
 
 func (ss *session) account() encdb.Account {
-	return encdb.Account{User: ss.user, Host: ss.host, TLS: ss.client.TLS() != nil}
+	return encdb.Account{User: ss.user, Host: ss.host, TLS: ss.client.TLS() != nil, Login: ss.login.User, Server: ss.named}
 }
 
 // identify asks the server whom it took the client for: an account without a
@@ -241,7 +242,7 @@ func (ss *session) identify() error {
 	if at < 0 {
 		return errIdentity
 	}
-	ss.user = account[:at]
+	ss.user, ss.named = account[:at], account
 	ss.rules = ss.srv.cfg.Rules.Current()
 	ss.view = ss.rules.For(ss.user, ss.host)
 	if ss.login.User != ss.user {
@@ -317,6 +318,7 @@ func (ss *session) command(p []byte) error {
 	}
 	if ss.restricted() {
 		ss.srv.count.restricted.Add(1)
+		ss.adopt()
 		return ss.guard(cmd, p)
 	}
 	ss.synced, ss.free = false, true

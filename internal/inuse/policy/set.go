@@ -243,6 +243,16 @@ func (s *Set) For(user, host string) *View {
 	return v
 }
 
+// Some reports whether the account has the level under any rule.
+func (v *View) Some(l Level) bool {
+	for i := range v.set.rules {
+		if v.level(&v.set.rules[i]) == l {
+			return true
+		}
+	}
+	return false
+}
+
 func (v *View) level(r *rule) Level {
 	if r.own {
 		return v.levels[r]
