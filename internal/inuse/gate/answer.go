@@ -55,8 +55,16 @@ func (ss *session) pass(cmd wire.Command, p []byte, v verdict, st *stmt) error {
 	return ss.send(cmd, p, v, st, nil)
 }
 
-// fetch passes the rows of a cursor.
+// fetch passes the rows of a cursor. They come as its client was told, or, if rules
+// of now have it otherwise, not any more.
 func (ss *session) fetch(p []byte, st *stmt) error {
+	if st.plan != nil && st.rules != ss.rules.Number {
+		was := st.v.outputs
+		if ref := ss.rejudge(st); ref != nil || !slices.Equal(was, st.v.outputs) {
+			st.plan = nil
+		}
+		st.rules = ss.rules.Number
+	}
 	if st.plan == nil || len(st.plan.types) == 0 {
 		return ss.refuse(refuseStatement, st.v.Class)
 	}
@@ -119,7 +127,7 @@ func (a *answer) run() error {
 		}
 	}
 	if a.st != nil {
-		a.st.plan = a.plan // of a cursor
+		a.st.plan, a.st.rules = a.plan, a.session.rules.Number // of a cursor
 	}
 	return nil
 }

@@ -109,10 +109,11 @@ type grant struct {
 //	GRANT privilege [(columns)], ... ON [kind] object TO account ...
 //	GRANT role[@host], ... TO account
 //
-// What it does not understand is held.
+// What it does not understand is held. Names may be in any character set that has
+// ASCII: those that matter are ASCII.
 func parseGrant(line string) (g grant) {
 	var t token.Text
-	if t.Scan([]byte(line), token.Mode{}) != nil {
+	if t.Scan([]byte(strings.ToValidUTF8(line, "?")), token.Mode{}) != nil {
 		return grant{held: []string{"a grant that cannot be read"}}
 	}
 	if t.IsWord(0, "SET") || t.IsWord(0, "REVOKE") { // a default role, a right taken back

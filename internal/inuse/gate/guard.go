@@ -150,12 +150,13 @@ func (ss *session) sync() error {
 		return nil
 	}
 	ss.bad, ss.reader = "", nil
+	known := false
 	err := queryStrings(ss.server, settingsQuery, func(v []string) {
 		ss.mode, ss.utf8, ss.bad = readSettings(v)
-		ss.database = v[3]
+		ss.database, known = v[3], true
 	})
 	var se *wire.ServerError
-	if errors.As(err, &se) {
+	if errors.As(err, &se) || err == nil && !known {
 		ss.bad = "settings"
 		return nil
 	}
@@ -163,8 +164,10 @@ func (ss *session) sync() error {
 	return err
 }
 
-// settingsQuery asks for the settings that decide how statements are read.
-const settingsQuery = "SELECT @@sql_mode, @@character_set_client, IFNULL(@@character_set_results,'binary'), IFNULL(DATABASE(),'')"
+// settingsQuery asks for the settings that decide how statements are read. LIMIT
+// stands against sql_select_limit, CAST against results in other character sets: the
+// catalog's names are UTF-8.
+const settingsQuery = "SELECT @@sql_mode, @@character_set_client, IFNULL(@@character_set_results,'binary'), IFNULL(CAST(DATABASE() AS BINARY),'') LIMIT 1"
 
 // readSettings reads a row of settingsQuery. utf8 says that metadata comes in
 // UTF-8, bad why statements cannot be read.

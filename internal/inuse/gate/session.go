@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -25,11 +26,12 @@ type session struct {
 	backend        *Backend
 	client, server *wire.Conn
 	login          *wire.Session
-	number         uint32 // of the server's connection
-	user, host     string // of the account the server took
-	named          string // that account, as the server names it
-	counted        string // the account the session counts for
-	granted        bool   // its privileges have been checked
+	number         uint32    // of the server's connection
+	names          [2]string // of the account the server took, and the one the client gave
+	named          string    // the account the server took, as it names it
+	user, host     string    // the name that counts, and where the client comes from
+	counted        string    // the account the session counts for
+	granted        bool      // its privileges have been checked
 
 	enc    *encdb.Session
 	resp   wire.Response
@@ -70,6 +72,7 @@ type stmt struct {
 	access  *access // v was judged by
 	tables  uint64  // temporaries.id then
 	plan    *plan   // of rows that wait for COM_STMT_FETCH
+	rules   uint64  // version, when plan was made
 	control *control
 	params  int         // how many
 	types   []wire.Type // of them, when last given
@@ -230,26 +233,31 @@ func (ss *session) account() encdb.Account {
 	return encdb.Account{User: ss.user, Host: ss.host, TLS: ss.client.TLS() != nil, Login: ss.login.User, Server: ss.named}
 }
 
+// identity asks for the account the server took the client for and for what the
+// client called itself, in UTF-8 whatever results come in.
+const identity = "SELECT CAST(CURRENT_USER() AS BINARY), CAST(USER() AS BINARY) LIMIT 1"
+
 // identify asks the server whom it took the client for: an account without a
-// name takes any. Of the two names the one that may see less counts.
+// name takes any, and one can be a proxy for another.
 func (ss *session) identify() error {
-	account := ""
-	err := queryStrings(ss.server, "SELECT CURRENT_USER()", func(v []string) { account = v[0] })
+	var accounts []string
+	err := queryStrings(ss.server, identity, func(v []string) { accounts = slices.Clone(v) })
 	if err != nil {
 		return err
 	}
-	at := strings.LastIndexByte(account, '@')
-	if at < 0 {
+	if len(accounts) != len(ss.names) {
 		return errIdentity
 	}
-	ss.user, ss.named = account[:at], account
-	ss.rules = ss.srv.cfg.Rules.Current()
-	ss.view = ss.rules.For(ss.user, ss.host)
-	if ss.login.User != ss.user {
-		if v := ss.rules.For(ss.login.User, ss.host); v.Least() < ss.view.Least() {
-			ss.view, ss.user = v, ss.login.User
+	for i, a := range accounts {
+		at := strings.LastIndexByte(a, '@')
+		if at < 0 {
+			return errIdentity
 		}
+		ss.names[i] = a[:at]
 	}
+	ss.named = accounts[0]
+	ss.rules = ss.srv.cfg.Rules.Current()
+	ss.look()
 	ss.inTx.Store(ss.login.OK.Status.Has(wire.StatusInTransaction))
 	ss.resp.Status = ss.login.OK.Status
 	ss.database, ss.synced, ss.reader, ss.granted = ss.login.Database, false, nil, false
@@ -258,12 +266,23 @@ func (ss *session) identify() error {
 	return nil
 }
 
+// look finds what the account may see, by the rules at hand: of its two names the one
+// that may see less counts.
+func (ss *session) look() {
+	ss.view = nil
+	for _, name := range ss.names {
+		if v := ss.rules.For(name, ss.host); ss.view == nil || v.Least() < ss.view.Least() {
+			ss.view, ss.user = v, name
+		}
+	}
+}
+
 // restricted reports whether anything has to be kept from the account, by the
 // rules as they are now.
 func (ss *session) restricted() bool {
 	if now := ss.srv.cfg.Rules.Current(); now.Number != ss.rules.Number {
 		ss.rules, ss.reader = now, nil
-		ss.view = now.For(ss.user, ss.host)
+		ss.look()
 	}
 	return ss.view.Least() != policy.Full
 }

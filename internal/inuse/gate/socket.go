@@ -21,7 +21,7 @@ func (ss *session) checkSocket() error {
 		return nil
 	}
 	var accounts [][2]string
-	err := queryStrings(ss.server, "SELECT CURRENT_USER(), IFNULL(@@proxy_user, '')", func(v []string) {
+	err := queryStrings(ss.server, "SELECT CAST(CURRENT_USER() AS BINARY), IFNULL(CAST(@@proxy_user AS BINARY), '') LIMIT 1", func(v []string) {
 		accounts = append(accounts, cutAccount(v[0]))
 		if v[1] != "" {
 			accounts = append(accounts, cutAccount(strings.ReplaceAll(strings.Trim(v[1], "'"), "'@'", "@")))
@@ -29,6 +29,9 @@ func (ss *session) checkSocket() error {
 	})
 	if err != nil {
 		return err
+	}
+	if len(accounts) == 0 {
+		return errIdentity
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), serviceTimeout)
 	defer cancel()
