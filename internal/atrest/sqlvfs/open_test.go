@@ -81,8 +81,11 @@ func TestOpenErrors(t *testing.T) {
 			if rerr != nil || c.want != nil && !bytes.Equal(after, c.content) {
 				t.Errorf("the file was changed (%v)", rerr)
 			}
-			if err != nil && (bytes.Contains([]byte(err.Error()), bytes.Repeat([]byte{1}, 8)) || strings.Contains(err.Error(), "0101")) {
-				t.Errorf("the error shows key bytes: %v", err)
+			if err != nil {
+				said := strings.ReplaceAll(err.Error(), path, "") // which is a random number
+				if strings.Contains(said, strings.Repeat("\x01", 8)) || strings.Contains(said, "0101") {
+					t.Errorf("the error shows key bytes: %v", err)
+				}
 			}
 		})
 	}
