@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/veildb/veildb/internal/inuse/encdb"
 )
 
 // A gate hands its listener over to a successor through a unix socket:
@@ -19,10 +21,11 @@ import (
 //	                              sends a byte and the listener's descriptor
 //	sends 'g' once it can serve
 //	                              stops accepting, gives its addresses up
+//	                              sends the master keys that it keeps
 //	                              closes the connection, lets its sessions end
 //	accepts
 //
-// A successor that goes before it sends 'g' changes nothing. Clients that connect
+// The socket is for the gate's own user. A successor that goes before it sends 'g' changes nothing. Clients that connect
 // meanwhile wait in the listener's queue.
 const handoverGo = 'g'
 
@@ -71,21 +74,25 @@ func receiveListener(conn *net.UnixConn) (net.Listener, error) {
 	return net.FileListener(f)
 }
 
-// release tells the gate to stop and waits until it has. A nil predecessor does
-// nothing.
-func (p *predecessor) release() error {
+// release tells the gate to stop and waits until it has. It returns the keys that
+// the gate kept, as encdb.Keeper.Export gives them; the caller wipes them. A nil
+// predecessor does nothing.
+func (p *predecessor) release() (keys []byte, err error) {
 	if p == nil {
-		return nil
+		return nil, nil
 	}
 	defer p.conn.Close()
 	p.conn.SetDeadline(time.Now().Add(handoverTimeout))
 	if _, err := p.conn.Write([]byte{handoverGo}); err != nil {
-		return fmt.Errorf("take over: %w", err)
+		return nil, fmt.Errorf("take over: %w", err)
 	}
-	if _, err := p.conn.Read(make([]byte, 1)); err != io.EOF {
-		return fmt.Errorf("take over: the other gate did not stop: %w", err)
+	keys = make([]byte, encdb.MaxKeeperState) // never moved, so that no copy stays
+	n, err := io.ReadFull(p.conn, keys)
+	if err != io.EOF && err != io.ErrUnexpectedEOF {
+		clear(keys)
+		return nil, fmt.Errorf("take over: the other gate did not stop: %w", err)
 	}
-	return nil
+	return keys[:n], nil
 }
 
 // A handover waits for a successor of this gate.
@@ -93,15 +100,16 @@ type handover struct {
 	path string
 	ln   *net.UnixListener
 	give net.Listener
-	stop func() // called once, when a successor is ready
+	stop func()        // called once, when a successor is ready
+	keys func() []byte // of the gate, wiped once sent
 
 	mu        sync.Mutex
 	successor *net.UnixConn // that waits until this gate has stopped
 }
 
-// offerHandover listens at path for a successor, to which it gives the listener.
-// Only the gate's own user can connect.
-func offerHandover(path string, give net.Listener, stop func()) (*handover, error) {
+// offerHandover listens at path for a successor, to which it gives the listener
+// and then the keys. Only the gate's own user can connect.
+func offerHandover(path string, give net.Listener, stop func(), keys func() []byte) (*handover, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("offer hand-over: %w", err)
 	}
@@ -111,7 +119,7 @@ func offerHandover(path string, give net.Listener, stop func()) (*handover, erro
 	if err != nil {
 		return nil, fmt.Errorf("offer hand-over: %w", err)
 	}
-	h := &handover{path: path, ln: ln, give: give, stop: stop}
+	h := &handover{path: path, ln: ln, give: give, stop: stop, keys: keys}
 	go h.serve()
 	return h, nil
 }
@@ -169,6 +177,10 @@ func (h *handover) done() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.successor != nil {
+		keys := h.keys()
+		defer clear(keys)
+		h.successor.SetDeadline(time.Now().Add(handoverTimeout))
+		h.successor.Write(keys) // a successor without them lacks little
 		h.successor.Close()
 	}
 }

@@ -28,6 +28,8 @@ import (
 
 	"github.com/veildb/veildb/internal/bench/target"
 	"github.com/veildb/veildb/internal/bench/target/targettest"
+	"github.com/veildb/veildb/internal/crypto/secret"
+	"github.com/veildb/veildb/internal/inuse/encdb"
 	"github.com/veildb/veildb/internal/inuse/wire"
 )
 
@@ -130,7 +132,7 @@ func gateServer(t *testing.T) (s *target.Server, dir string, options []string) {
 	dir = t.TempDir()
 	for name, text := range map[string]string{
 		"pw": "service\n",
-		"rules.yaml": "version: 1\naccounts: {ciphertext: [app]}\n" +
+		"rules.yaml": "version: 1\nregistrars: [app]\naccounts: {ciphertext: [app]}\n" +
 			"rules: [{name: cards, databases: shop, tables: orders, columns: card}]\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
@@ -157,11 +159,12 @@ func loginAt(addr string) (*wire.Conn, error) {
 }
 
 // TestGateHandover replaces a gate that clients use: none is refused, and the
-// transaction under way is committed.
+// transaction under way is committed. A master key that a client has handed over
+// is kept.
 func TestGateHandover(t *testing.T) {
 	_, dir, options := gateServer(t)
 	metrics := freeAddr(t)
-	options = append(options, "--listen", "127.0.0.1:0", "--handover", filepath.Join(dir, "gate.sock"), "--metrics", metrics)
+	options = append(options, "--allow-clear-keys", "--listen", "127.0.0.1:0", "--handover", filepath.Join(dir, "gate.sock"), "--metrics", metrics)
 	first := runGate(t, options...)
 	addr := first.addr(t)
 	busy, err := loginAt(addr)
@@ -174,6 +177,7 @@ func TestGateHandover(t *testing.T) {
 			t.Fatal(q, err)
 		}
 	}
+	provisionAt(t, busy)
 	// Clients come all the time.
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
@@ -219,8 +223,11 @@ func TestGateHandover(t *testing.T) {
 	}
 	defer c.Close()
 	count := ""
-	if err := wire.RunQuery(c, "SELECT id FROM orders", func(_ []wire.Column, v [][]byte) error {
+	if err := wire.RunQuery(c, "SELECT id, card FROM orders", func(defs []wire.Column, v [][]byte) error {
 		count += string(v[0])
+		if defs[1].Filler[1]&encdb.CipherMark == 0 {
+			t.Error("the client has handed over its key, and cannot open cells any more")
+		}
 		return nil
 	}); err != nil || count != "1" {
 		t.Errorf("rows %q, %v", count, err)
@@ -233,6 +240,37 @@ func TestGateHandover(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "gate.sock")); err == nil {
 		t.Error("the socket is left behind")
+	}
+}
+
+// provisionAt hands over a master key as existing clients do.
+func provisionAt(t *testing.T, c *wire.Conn) {
+	t.Helper()
+	mek, err := secret.From([]byte("0123456789abcdef"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mek.Close()
+	client, err := encdb.NewClient(encdb.ClientConfig{MEK: mek, Algorithm: encdb.AES128GCM, Only64: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	ask := func(sql []byte) (answer []byte) {
+		if err := wire.RunQuery(c, string(sql), func(_ []wire.Column, v [][]byte) error {
+			answer = bytes.Clone(v[0])
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return answer
+	}
+	key, err := client.Provision(ask(client.Hello()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := client.Finish(ask(key)); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -302,7 +340,7 @@ func TestHandoverFails(t *testing.T) {
 	}
 	defer ln.Close()
 	stopped := make(chan struct{})
-	h, err := offerHandover(path, ln, func() { close(stopped) })
+	h, err := offerHandover(path, ln, func() { close(stopped) }, func() []byte { return []byte("keys") })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -328,7 +366,13 @@ func TestHandoverFails(t *testing.T) {
 	}
 	defer got.Close()
 	released := make(chan error)
-	go func() { released <- before.release() }()
+	go func() {
+		keys, err := before.release()
+		if string(keys) != "keys" {
+			t.Errorf("keys %q", keys)
+		}
+		released <- err
+	}()
 	<-stopped
 	ln.Close()
 	h.done()

@@ -39,7 +39,7 @@ type gateOptions struct {
 func newGateServeCommand(env *Env) *cobra.Command {
 	var o gateOptions
 	cmd := &cobra.Command{
-		Use:   "serve",
+		Use:   "serve --backend DSN --rules FILE",
 		Short: "Run a gate",
 		Long: `Run a gate in front of one or several servers. The servers must hold the same
 data; a new connection goes to the first of them that answers.
@@ -118,9 +118,13 @@ func (o *gateOptions) run(ctx context.Context, env *Env) error {
 	wg.Go(func() { o.cfg.EncDB.Registry.Watch(bg, o.interval, registryReport(log)) })
 	accepting, leave := context.WithCancel(ctx)
 	defer leave()
-	if err := before.release(); err != nil {
+	keys, err := before.release()
+	if err != nil {
 		ln.Close()
 		return &Error{Code: ExitMissing, Op: "start gate", Err: err, Hint: "see the log of the gate that runs"}
+	}
+	if err := srv.ImportKeys(keys); err != nil {
+		log.Error("master keys of the gate before are lost", "cause", err)
 	}
 	listening, closeMetrics := context.WithCancel(bg)
 	defer closeMetrics()
@@ -132,7 +136,7 @@ func (o *gateOptions) run(ctx context.Context, env *Env) error {
 	}
 	var next *handover
 	if o.handover != "" {
-		if next, err = offerHandover(o.handover, ln, leave); err != nil {
+		if next, err = offerHandover(o.handover, ln, leave, srv.ExportKeys); err != nil {
 			ln.Close()
 			return &Error{Code: ExitMissing, Op: "start gate", Err: err, Hint: "give --handover a path where a socket can be made"}
 		}

@@ -3,6 +3,7 @@ package encdb
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -253,4 +254,69 @@ func TestKeeperWipes(t *testing.T) {
 	if k.under(k.fresh(last)) != 1 {
 		t.Error("the key used last was not kept")
 	}
+}
+
+// TestKeeperHandsOver: what a Keeper exports another one keeps, but only what its
+// own registry and rules allow.
+func TestKeeperHandsOver(t *testing.T) {
+	k := newKeeping(t)
+	other := poolAccount
+	other.User = "other"
+	k.provision(poolAccount, 0, true)
+	k.provision(other, 1, true)
+	for name, tc := range map[string]struct {
+		prepare func(*Keeper)
+		want    [2]int
+	}{
+		"both":     {func(*Keeper) {}, [2]int{0, 1}},
+		"rules":    {func(s *Keeper) { s.allowed = func(a Account) bool { return a.User == "app" } }, [2]int{0, -1}},
+		"off":      {func(s *Keeper) { s.lifetime = 0 }, [2]int{-1, -1}},
+		"registry": {func(s *Keeper) { s.registry, _ = OpenRegistry(t.Context(), nil) }, [2]int{-1, -1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			state := k.keeper.Export()
+			next := NewKeeper(k.registry, time.Hour, func(Account) bool { return true })
+			defer next.Close()
+			tc.prepare(next)
+			if err := next.Import(state); err != nil {
+				t.Error(err)
+			}
+			if len(bytes.Trim(state, "\x00")) > 0 {
+				t.Error("the state is not wiped")
+			}
+			cfg := *k.cfg
+			cfg.Keeper = next
+			for i, a := range []Account{poolAccount, other} {
+				s := cfg.NewSession(a)
+				defer s.Close()
+				s.Adopt()
+				if got := k.under(s); got != tc.want[i] {
+					t.Errorf("%s: cells are under key %d, want %d", a.User, got, tc.want[i])
+				}
+			}
+		})
+	}
+}
+
+func FuzzKeeperImport(f *testing.F) {
+	f.Add([]byte(""))
+	f.Add([]byte("\x03app\x08" + "10.0.0.1\x03app\x05app@%\x10" + "0123456789abcdef\x01\x07"))
+	f.Add([]byte("\xff"))
+	r, err := OpenRegistry(f.Context(), nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, state []byte) {
+		k := NewKeeper(r, time.Hour, func(Account) bool { return true })
+		defer k.Close()
+		if err := k.Import(state); err != nil && !errors.Is(err, ErrMessage) {
+			t.Error(err)
+		}
+		if k.Len() > 0 {
+			t.Error("keys are kept that the registry does not know")
+		}
+		if len(bytes.Trim(state, "\x00")) > 0 {
+			t.Error("the state is not wiped")
+		}
+	})
 }

@@ -324,6 +324,14 @@ func (s *Server) join(user, before string) bool {
 	return true
 }
 
+// ExportKeys returns the master keys that are kept, for the ImportKeys of a
+// successor; the caller wipes them. After Shutdown there are none.
+func (s *Server) ExportKeys() []byte { return s.cfg.EncDB.Keeper.Export() }
+
+// ImportKeys keeps the keys that another Server kept, as far as the registry and
+// the rules allow it, and wipes state.
+func (s *Server) ImportKeys(state []byte) error { return s.cfg.EncDB.Keeper.Import(state) }
+
 // Shutdown ends the sessions: idle ones at once, those in a transaction or at
 // work when that is done, and all that are left when ctx ends.
 func (s *Server) Shutdown(ctx context.Context) {
