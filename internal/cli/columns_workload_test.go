@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"syscall"
 	"testing"
 
@@ -132,7 +133,7 @@ func TestTPCCWithProtectedColumns(t *testing.T) {
 		}
 		if tier == "" {
 			want, wantTotals = res.Tally, totals
-		} else if res.Tally != want || totals != wantTotals {
+		} else if !reflect.DeepEqual(res.Tally, want) || totals != wantTotals {
 			t.Errorf("%s: %+v, %+v\nplain: %+v, %+v", tier, res.Tally, totals, want, wantTotals)
 		}
 	}

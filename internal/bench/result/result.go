@@ -99,7 +99,10 @@ type Block struct {
 	UserAborts   uint64 `json:"user_aborts"`
 	Retries      uint64 `json:"retries"`
 	Errors       uint64 `json:"errors"`
-	Queries      uint64 `json:"queries"`
+	// ErrorCodes splits Errors by the server's code: MySQL's number or
+	// PostgreSQL's SQLSTATE.
+	ErrorCodes map[string]uint64 `json:"error_codes,omitempty"`
+	Queries    uint64            `json:"queries"`
 
 	LatencyUS Latency            `json:"latency_us"`
 	KindsUS   map[string]Latency `json:"kinds_us,omitempty"` // by transaction type

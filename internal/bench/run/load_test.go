@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"runtime"
 	"testing"
 	"testing/synctest"
@@ -226,7 +227,7 @@ func TestIntervalsAddUpToTheWhole(t *testing.T) {
 						lasts++
 					}
 				}})
-				if tally != res.Tally || n != res.Latency.Count()-res.Unserved || kinds != n || lasts != 1 {
+				if !reflect.DeepEqual(tally, res.Tally) || n != res.Latency.Count()-res.Unserved || kinds != n || lasts != 1 {
 					t.Errorf("intervals hold %+v, %d, %d in %d pieces; the whole %+v, %d", tally, n, kinds, lasts, res.Tally, res.Latency.Count())
 				}
 			}
@@ -341,5 +342,21 @@ func TestPauser(t *testing.T) {
 		if r.calls != 20 || r.rests < want || r.rests > want+1 {
 			t.Errorf("%s: %d rests before %d transactions", c.name, r.rests, r.calls)
 		}
+	}
+}
+
+func TestTallyAddsErrorCodes(t *testing.T) {
+	var a, b, sum Tally
+	a.GiveUp("1213")
+	b.GiveUp("1213")
+	b.GiveUp("1205")
+	b.GiveUp("") // SQLite has none
+	sum.Add(a)
+	sum.Add(b)
+	if want := (Tally{Errors: 4, ErrorCodes: map[string]uint64{"1213": 2, "1205": 1}}); !reflect.DeepEqual(sum, want) {
+		t.Errorf("sum %+v, want %+v", sum, want)
+	}
+	if a.ErrorCodes["1213"] != 1 {
+		t.Errorf("adding changed what was added: %+v", a)
 	}
 }

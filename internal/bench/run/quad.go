@@ -193,7 +193,7 @@ func (s *session) record(p *part) result.Block {
 		Type: result.TypeBlock, Cell: s.key(),
 		Start: p.start.UTC().Round(time.Microsecond), DurationS: p.elapsed.Seconds(),
 		Transactions: p.sample.Transactions, Commits: p.sample.Commits, UserAborts: p.sample.UserAborts,
-		Retries: p.sample.Retries, Errors: p.sample.Errors, Queries: p.sample.Queries,
+		Retries: p.sample.Retries, Errors: p.sample.Errors, ErrorCodes: p.sample.ErrorCodes, Queries: p.sample.Queries,
 		LatencyUS: Summarise(p.sample.Latency), CPUS: p.cpu, Rate: s.Rate,
 	}
 	if kinds := s.crews[0].Kinds(); len(kinds) > 1 {

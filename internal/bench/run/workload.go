@@ -46,7 +46,8 @@ type Pauser interface {
 	Pause() time.Duration
 }
 
-// Tally counts what terminals did. Each counter only grows.
+// Tally counts what terminals did. Each counter only grows. Copies share
+// ErrorCodes.
 type Tally struct {
 	Transactions uint64 // Next calls that ended: commits + user aborts + errors
 	Commits      uint64 // transactions committed
@@ -54,6 +55,25 @@ type Tally struct {
 	Retries      uint64 // attempts repeated after a deadlock or serialization failure
 	Errors       uint64 // transactions given up
 	Queries      uint64 // statements sent, BEGIN, COMMIT and ROLLBACK included
+	// ErrorCodes splits Errors by the server's code where it gives one; nil
+	// while there are none.
+	ErrorCodes map[string]uint64
+}
+
+// GiveUp counts a transaction given up for an error with that code, "" for none.
+func (t *Tally) GiveUp(code string) {
+	t.Errors++
+	t.addCode(code, 1)
+}
+
+func (t *Tally) addCode(code string, n uint64) {
+	if code == "" {
+		return
+	}
+	if t.ErrorCodes == nil {
+		t.ErrorCodes = map[string]uint64{}
+	}
+	t.ErrorCodes[code] += n
 }
 
 // Add adds o to t.
@@ -64,4 +84,7 @@ func (t *Tally) Add(o Tally) {
 	t.Retries += o.Retries
 	t.Errors += o.Errors
 	t.Queries += o.Queries
+	for code, n := range o.ErrorCodes {
+		t.addCode(code, n)
+	}
 }

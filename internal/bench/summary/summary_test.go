@@ -36,7 +36,7 @@ func blocks(c result.Cell, n int, lossPct, sd float64, seed uint64) []any {
 			rate := 1000 * math.Exp(level+sd*rng.NormFloat64()) * (1 - float64(arm)*lossPct/100)
 			out = append(out, result.Block{
 				Type: result.TypeBlock, Cell: c, Arm: [2]string{"baseline", "variant"}[arm], Quad: quad, Position: pos, Order: name,
-				DurationS: 400 / rate, Transactions: 404, Commits: 400, UserAborts: 4, Retries: 2, Errors: 1,
+				DurationS: 400 / rate, Transactions: 404, Commits: 400, UserAborts: 4, Retries: 2, Errors: 1, ErrorCodes: map[string]uint64{"1213": 1},
 				LatencyUS: result.Latency{Count: 404, Mean: 100 * factor, P50: 90 * factor, P95: 200 * factor, P99: 300 * factor, Max: 1000*factor + float64(quad)},
 				CPUS:      result.CPU{Client: 0.1 * factor, Engine: 0.3 * factor},
 			})
@@ -100,7 +100,7 @@ func TestRow(t *testing.T) {
 	if s.AA[0].Verdict != stat.AAHolds {
 		t.Errorf("A/A verdict = %q, %+v", s.AA[0].Verdict, s.AA[0].OverheadPct)
 	}
-	if want := []string{"transactions were given up after errors: tpcc tde, tpcc A/A"}; !slices.Equal(s.Warnings, want) {
+	if want := []string{"transactions were given up after errors (1213: 320 times): tpcc tde, tpcc A/A"}; !slices.Equal(s.Warnings, want) {
 		t.Errorf("warnings = %q, want %q", s.Warnings, want)
 	}
 }

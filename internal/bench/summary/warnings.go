@@ -163,11 +163,34 @@ func (w *writer) each(cells []*cell) {
 	w.list(cells, "too noisy to see an effect below 5 %%: %s", func(c *cell) bool {
 		return c.hasRate && c.mde() > noisyMDE
 	})
-	w.list(cells, "transactions were given up after errors: %s", func(c *cell) bool {
+	w.list(cells, "transactions were given up after errors"+errorCodes(cells)+": %s", func(c *cell) bool {
 		return slices.ContainsFunc(c.valid, func(q quad) bool {
 			return slices.ContainsFunc(slices.Concat(q.arms[0], q.arms[1]), func(b result.Block) bool { return b.Errors > 0 })
 		})
 	})
+}
+
+// errorCodes says, in parentheses, which codes of servers ended transactions
+// and how often; "" for none.
+func errorCodes(cells []*cell) string {
+	times := map[string]uint64{}
+	for _, c := range cells {
+		for _, q := range c.valid {
+			for _, b := range slices.Concat(q.arms[0], q.arms[1]) {
+				for code, n := range b.ErrorCodes {
+					times[code] += n
+				}
+			}
+		}
+	}
+	var of []string
+	for _, code := range slices.Sorted(maps.Keys(times)) {
+		of = append(of, fmt.Sprintf("%s: %s", code, count(int(times[code]), "time")))
+	}
+	if len(of) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(of, ", ") + ")"
 }
 
 // multiplicity names the differences that stand alone but not among many.

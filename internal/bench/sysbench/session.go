@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/veildb/veildb/internal/bench/dsn"
@@ -46,7 +45,7 @@ func (t *terminal) do(k kind, table int) error {
 	}
 	t.sent++
 	args := t.args[:t.params(k)]
-	var s stmt
+	var s dsn.Stmt
 	if p := t.stmts[k]; p != nil {
 		s = p[max(table-1, 0)]
 	}
@@ -65,7 +64,7 @@ func (t *terminal) do(k kind, table int) error {
 		if s != nil {
 			rows, err = s.QueryContext(context.Background(), args)
 		} else {
-			rows, err = queryText(t.dc, text)
+			rows, err = dsn.QueryText(t.dc, text)
 		}
 		if err != nil {
 			return err
@@ -81,7 +80,7 @@ func (t *terminal) do(k kind, table int) error {
 	if s != nil {
 		res, err = s.ExecContext(context.Background(), args)
 	} else {
-		res, err = execText(t.dc, text)
+		res, err = dsn.ExecText(t.dc, text)
 	}
 	if err != nil {
 		return err
@@ -95,7 +94,7 @@ func (t *terminal) execText(text string) error {
 		return err
 	}
 	t.sent++
-	res, err := execText(t.dc, text)
+	res, err := dsn.ExecText(t.dc, text)
 	if err != nil {
 		return err
 	}
@@ -137,71 +136,3 @@ func (t *terminal) drain(rows driver.Rows) error {
 		}
 	}
 }
-
-// A stmt is what the drivers prepare. The calls below give it, and the
-// connection, a context that cannot end: see terminal.
-type stmt interface {
-	driver.Stmt
-	driver.StmtQueryContext
-	driver.StmtExecContext
-}
-
-func prepareText(ctx context.Context, dc driver.Conn, text string) (stmt, error) {
-	p, ok := dc.(driver.ConnPrepareContext)
-	if !ok {
-		return nil, fmt.Errorf("driver %T prepares without a context", dc)
-	}
-	s, err := p.PrepareContext(ctx, text)
-	if err != nil {
-		return nil, err
-	}
-	if s, ok := s.(stmt); ok {
-		return s, nil
-	}
-	return nil, errors.Join(fmt.Errorf("driver statement %T runs without a context", s), s.Close())
-}
-
-// queryText sends a text without parameters; a driver without direct queries
-// needs a statement, which its rows close.
-func queryText(dc driver.Conn, text string) (driver.Rows, error) {
-	ctx := context.Background()
-	if q, ok := dc.(driver.QueryerContext); ok {
-		rows, err := q.QueryContext(ctx, text, nil)
-		if err != driver.ErrSkip {
-			return rows, err
-		}
-	}
-	s, err := prepareText(ctx, dc, text)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := s.QueryContext(ctx, nil)
-	if err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	return ownedRows{rows, s}, nil
-}
-
-func execText(dc driver.Conn, text string) (driver.Result, error) {
-	ctx := context.Background()
-	if e, ok := dc.(driver.ExecerContext); ok {
-		res, err := e.ExecContext(ctx, text, nil)
-		if err != driver.ErrSkip {
-			return res, err
-		}
-	}
-	s, err := prepareText(ctx, dc, text)
-	if err != nil {
-		return nil, err
-	}
-	res, err := s.ExecContext(ctx, nil)
-	return res, errors.Join(err, s.Close())
-}
-
-// ownedRows closes its statement with itself.
-type ownedRows struct {
-	driver.Rows
-	s stmt
-}
-
-func (r ownedRows) Close() error { return errors.Join(r.Rows.Close(), r.s.Close()) }

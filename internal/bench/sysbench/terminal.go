@@ -15,11 +15,8 @@ import (
 // A terminal is one of sysbench's threads: a connection, its prepared
 // statements and its random stream.
 //
-// Statements go to the driver itself, inside one sql.Conn.Raw call an event:
-// database/sql would add a dozen allocations and, for a context that can end,
-// a goroutine to each statement, which on an embedded engine is a tenth of the
-// work measured. So a statement that has begun is not interrupted; the context
-// is looked at between statements.
+// Statements go to the driver itself, inside one sql.Conn.Raw call an event; see
+// dsn.Stmt.
 type terminal struct {
 	w    *Workload
 	o    *Options
@@ -35,7 +32,7 @@ type terminal struct {
 	sent    uint64          // statements of the call under way
 	watched bool            // see Workload.watched
 
-	stmts  [kinds][]stmt // by table - 1; nil when not prepared
+	stmts  [kinds][]dsn.Stmt // by table - 1; nil when not prepared
 	counts *counters
 	args   []driver.NamedValue
 	vals   []any // args' values, for splicing
@@ -94,7 +91,7 @@ func (t *terminal) prepare(ctx context.Context, dc driver.Conn) error {
 	}
 	once, perTable := t.w.script.prepares(t.o)
 	for _, k := range once {
-		t.stmts[k] = make([]stmt, 1)
+		t.stmts[k] = make([]dsn.Stmt, 1)
 		s, err := t.prepareOne(ctx, dc, k, 0)
 		if err != nil {
 			// MySQL cannot prepare BEGIN (error 1295); it goes as text then.
@@ -106,7 +103,7 @@ func (t *terminal) prepare(ctx context.Context, dc driver.Conn) error {
 		t.stmts[k][0] = s
 	}
 	for _, k := range perTable {
-		t.stmts[k] = make([]stmt, t.o.Tables)
+		t.stmts[k] = make([]dsn.Stmt, t.o.Tables)
 		for i := range t.stmts[k] {
 			s, err := t.prepareOne(ctx, dc, k, i+1)
 			if err != nil {
@@ -118,19 +115,9 @@ func (t *terminal) prepare(ctx context.Context, dc driver.Conn) error {
 	return nil
 }
 
-func (t *terminal) prepareOne(ctx context.Context, dc driver.Conn, k kind, table int) (stmt, error) {
-	text := t.w.dialect.Rebind(k.text(table, t.o, t.w.dialect, t.w.script.writes))
-	var s stmt
-	var err error
-	if t.w.dialect == dsn.Postgres {
-		s, err = dsn.PreparePostgres(ctx, dc, fmt.Sprintf("sysbench_%d_%d", k, table), text)
-	} else {
-		s, err = prepareText(ctx, dc, text)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("prepare %q: %w", text, err)
-	}
-	return s, nil
+func (t *terminal) prepareOne(ctx context.Context, dc driver.Conn, k kind, table int) (dsn.Stmt, error) {
+	text := k.text(table, t.o, t.w.dialect, t.w.script.writes)
+	return t.w.dialect.Prepare(ctx, dc, fmt.Sprintf("sysbench_%d_%d", k, table), text)
 }
 
 // Next runs one event to its end. An error the workload ignores restarts the
@@ -220,7 +207,7 @@ func (t *terminal) rollback() error {
 	t.open = false
 	return t.conn.Raw(func(dc any) error {
 		t.sent++
-		_, err := execText(dc.(driver.Conn), "ROLLBACK")
+		_, err := dsn.ExecText(dc.(driver.Conn), "ROLLBACK")
 		if err != nil {
 			return fmt.Errorf("roll back: %w", err)
 		}
@@ -250,7 +237,7 @@ func (t *terminal) reconnect(ctx context.Context) error {
 	}
 }
 
-func (t *terminal) dropStatements() { t.stmts = [kinds][]stmt{} }
+func (t *terminal) dropStatements() { t.stmts = [kinds][]dsn.Stmt{} }
 
 // Close sends what bulk_insert still holds, closes the statements and gives
 // the connection back.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -64,7 +65,7 @@ func TestCountsPerEvent(t *testing.T) {
 				if got != want {
 					t.Errorf("%s, %s: %d events count %+v, want %+v", name, mode, n, got, want)
 				}
-				if tally != (run.Tally{Transactions: n, Commits: n, Queries: got.Queries()}) {
+				if !reflect.DeepEqual(tally, run.Tally{Transactions: n, Commits: n, Queries: got.Queries()}) {
 					t.Errorf("%s, %s: tally %+v", name, mode, tally)
 				}
 			}

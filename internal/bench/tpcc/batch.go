@@ -1,8 +1,9 @@
 package tpcc
 
 import (
-	"database/sql"
 	"strings"
+
+	"github.com/veildb/veildb/internal/bench/dsn"
 )
 
 // maxLines is the most lines an order has.
@@ -11,8 +12,8 @@ const maxLines = 15
 // batch holds the statements that write n lines of an order at once, at index
 // n.
 type batch struct {
-	insertLines [maxLines + 1]*sql.Stmt
-	updateStock [maxLines + 1]*sql.Stmt
+	insertLines [maxLines + 1]dsn.Stmt
+	updateStock [maxLines + 1]dsn.Stmt
 }
 
 const insertLine = "INSERT INTO order_line" +

@@ -1,21 +1,22 @@
 package tpcc
 
 import (
-	"database/sql"
 	"errors"
 	"io"
+
+	"github.com/veildb/veildb/internal/bench/dsn"
 )
 
 // delivery holds the statements of the Delivery transaction, sent once for
 // each district.
 type delivery struct {
-	oldest    *sql.Stmt
-	remove    *sql.Stmt
-	customer  *sql.Stmt
-	carrier   *sql.Stmt
-	delivered *sql.Stmt
-	amount    *sql.Stmt
-	balance   *sql.Stmt
+	oldest    dsn.Stmt
+	remove    dsn.Stmt
+	customer  dsn.Stmt
+	carrier   dsn.Stmt
+	delivered dsn.Stmt
+	amount    dsn.Stmt
+	balance   dsn.Stmt
 }
 
 func (p *preparer) delivery() delivery {

@@ -1,23 +1,24 @@
 package tpcc
 
 import (
-	"database/sql"
 	"errors"
 	"io"
+
+	"github.com/veildb/veildb/internal/bench/dsn"
 )
 
 // newOrder holds the statements of the New-Order transaction in their order.
 type newOrder struct {
-	customer    *sql.Stmt
-	warehouse   *sql.Stmt
-	district    *sql.Stmt
-	nextOrder   *sql.Stmt
-	insertOrder *sql.Stmt
-	insertNew   *sql.Stmt
-	item        *sql.Stmt
-	stock       *sql.Stmt
-	insertLine  *sql.Stmt
-	updateStock *sql.Stmt
+	customer    dsn.Stmt
+	warehouse   dsn.Stmt
+	district    dsn.Stmt
+	nextOrder   dsn.Stmt
+	insertOrder dsn.Stmt
+	insertNew   dsn.Stmt
+	item        dsn.Stmt
+	stock       dsn.Stmt
+	insertLine  dsn.Stmt
+	updateStock dsn.Stmt
 }
 
 func (p *preparer) newOrder() newOrder {

@@ -1,16 +1,17 @@
 package tpcc
 
 import (
-	"database/sql"
 	"errors"
 	"io"
+
+	"github.com/veildb/veildb/internal/bench/dsn"
 )
 
 // orderStatus holds the statements of the Order-Status transaction.
 type orderStatus struct {
 	customer customerLookup
-	order    *sql.Stmt
-	lines    *sql.Stmt
+	order    dsn.Stmt
+	lines    dsn.Stmt
 }
 
 func (p *preparer) orderStatus() orderStatus {
@@ -38,7 +39,7 @@ func (t *terminal) runOrderStatus() error {
 	if err != nil {
 		return err
 	}
-	return t.rows(s.lines, []any{o, d, t.home}, func(rows *sql.Rows) error {
-		return rows.Scan(ignored{}, ignored{}, ignored{}, ignored{}, ignored{})
+	return t.rows(s.lines, []any{o, d, t.home}, func(r row) error {
+		return r.scan(ignored{}, ignored{}, ignored{}, ignored{}, ignored{})
 	})
 }

@@ -1,7 +1,6 @@
 package tpcc
 
 import (
-	"database/sql"
 	"errors"
 	"strconv"
 
@@ -10,15 +9,15 @@ import (
 
 // payment holds the statements of the Payment transaction in their order.
 type payment struct {
-	warehouseYTD *sql.Stmt
-	warehouse    *sql.Stmt
-	districtYTD  *sql.Stmt
-	district     *sql.Stmt
+	warehouseYTD dsn.Stmt
+	warehouse    dsn.Stmt
+	districtYTD  dsn.Stmt
+	district     dsn.Stmt
 	customer     customerLookup
-	data         *sql.Stmt
-	update       *sql.Stmt
-	updateData   *sql.Stmt
-	history      *sql.Stmt
+	data         dsn.Stmt
+	update       dsn.Stmt
+	updateData   dsn.Stmt
+	history      dsn.Stmt
 }
 
 func (p *preparer) payment() payment {
@@ -41,7 +40,7 @@ func (p *preparer) payment() payment {
 }
 
 // customerLookup finds a customer by last name or by number.
-type customerLookup struct{ byName, byID *sql.Stmt }
+type customerLookup struct{ byName, byID dsn.Stmt }
 
 const customerColumns = "c_street_1, c_street_2, c_city, c_state, c_zip, c_phone, c_credit, c_credit_lim, c_discount, c_balance, c_ytd_payment, c_payment_cnt, c_since"
 
@@ -81,10 +80,10 @@ func (t *terminal) findCustomer(l customerLookup, w, d int) (customer, error) {
 	}
 	name := t.lastName()
 	var found []customer
-	err := t.rows(l.byName, []any{w, d, name}, func(rows *sql.Rows) error {
+	err := t.rows(l.byName, []any{w, d, name}, func(r row) error {
 		found = append(found, customer{balance: t.money(), ytd: t.money()})
 		c := &found[len(found)-1]
-		return rows.Scan(c.dest(&c.id)...)
+		return r.scan(c.dest(&c.id)...)
 	})
 	if err != nil {
 		return customer{}, err

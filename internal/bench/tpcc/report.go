@@ -38,8 +38,10 @@ type Report struct {
 	UserAborts   uint64 `json:"user_aborts"`
 	Retries      uint64 `json:"retries"`
 	Errors       uint64 `json:"errors"`
-	Statements   uint64 `json:"statements"`
-	Unserved     uint64 `json:"unserved,omitempty"`
+	// ErrorCodes splits Errors by the server's code.
+	ErrorCodes map[string]uint64 `json:"error_codes,omitempty"`
+	Statements uint64            `json:"statements"`
+	Unserved   uint64            `json:"unserved,omitempty"`
 
 	TPS         float64 `json:"tps"`            // commits
 	Attempts    float64 `json:"attempts_per_s"` // transactions and retries
@@ -66,7 +68,7 @@ type Report struct {
 func (r *Report) Fill(res run.LoadResult, all uint64) {
 	r.Format, r.Started, r.WindowS, r.Unserved = ReportFormat, res.Start, res.Elapsed.Seconds(), res.Unserved
 	r.Transactions, r.Commits, r.UserAborts = res.Transactions, res.Commits, res.UserAborts
-	r.Retries, r.Errors, r.Statements = res.Retries, res.Errors, res.Queries
+	r.Retries, r.Errors, r.ErrorCodes, r.Statements = res.Retries, res.Errors, res.ErrorCodes, res.Queries
 	if r.WindowS > 0 {
 		per := func(n uint64) float64 { return float64(n) / r.WindowS }
 		r.TPS, r.Attempts, r.AbortsRate = per(r.Commits), per(r.Transactions+r.Retries), per(r.UserAborts)

@@ -79,7 +79,7 @@ func DropRoutines(ctx context.Context, db executor, d dsn.Dialect) error {
 }
 
 // calls holds the prepared call of each routine.
-type calls [numKinds]*sql.Stmt
+type calls [numKinds]dsn.Stmt
 
 // parameters is how many each routine has.
 var parameters = [numKinds]int{NewOrder: 8, Payment: 8, OrderStatus: 4, Delivery: 3, StockLevel: 3}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -52,6 +53,7 @@ func testServer(t *testing.T, engine string, infos ...Info) {
 		}
 		if f == BenchBase && d == dsn.MySQL {
 			testStatementOrder(t, db)
+			testGivenUp(t, db)
 		}
 		before, err := ReadTotals(ctx, db)
 		if err != nil {
@@ -188,7 +190,8 @@ func testStatementOrder(t *testing.T, db *sql.DB) {
 			t.Fatal(err)
 		}
 		var tally run.Tally
-		if _, err := term.Next(ctx, &tally); err != nil || tally.Commits != 1 {
+		looks := 1000
+		if _, err := term.Next(unwatched{ctx, t, &looks}, &tally); err != nil || tally.Commits != 1 {
 			t.Fatalf("%s: %+v, %v", kindNames[kind], tally, err)
 		}
 		got := loggedStatements(t, db, id)
@@ -205,6 +208,40 @@ func testStatementOrder(t *testing.T, db *sql.DB) {
 			slices.Repeat([]int{lines("UPDATE stock")}, 3)) {
 			t.Errorf("uneven lines: %s", joined)
 		}
+	}
+}
+
+// testGivenUp holds the row that a payment changes, and waits for no lock.
+func testGivenUp(t *testing.T, db *sql.DB) {
+	ctx := context.Background()
+	w := newWorkload(t, Config{Dialect: dsn.MySQL, Warehouses: 1, Terminals: 1, Mix: [5]int{0, 1}})
+	term, err := w.Terminal(ctx, db, 0, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer term.Close()
+	if _, err := term.(*terminal).conn.ExecContext(ctx, "SET innodb_lock_wait_timeout = 0"); err != nil {
+		t.Fatal(err)
+	}
+	tx, err := db.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	if _, err := tx.Exec("UPDATE warehouse SET w_ytd = w_ytd + 0"); err != nil {
+		t.Fatal(err)
+	}
+	var got run.Tally
+	_, err = term.Next(ctx, &got)
+	want := run.Tally{Transactions: 1, Retries: 2, Errors: 1, Queries: 6, ErrorCodes: map[string]uint64{"1205": 1}}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("a held row gave %+v, %v, want %+v", got, err, want)
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := term.Next(ctx, &got); err != nil || got.Commits != 1 {
+		t.Errorf("after that: %+v, %v", got, err)
 	}
 }
 

@@ -2,7 +2,7 @@ package tpcc
 
 import (
 	"context"
-	"database/sql"
+	"database/sql/driver"
 	"fmt"
 	"strings"
 
@@ -13,7 +13,7 @@ import (
 // parses each statement itself, so there it is prepared; to a server it is
 // sent as text, as drivers do.
 type verb struct {
-	stmt *sql.Stmt
+	stmt dsn.Stmt
 	text string
 }
 
@@ -26,16 +26,16 @@ type preparer struct {
 
 // stmt prepares query, written with "?" parameters. "FOR UPDATE" at its end is
 // removed for SQLite, where a writing transaction holds the only write lock.
-func (p *preparer) stmt(query string) *sql.Stmt {
+func (p *preparer) stmt(query string) dsn.Stmt {
 	if p.err != nil {
 		return nil
 	}
 	if p.config.Dialect == dsn.SQLite {
 		query = strings.TrimSuffix(query, " FOR UPDATE")
 	}
-	s, err := p.conn.PrepareContext(p.ctx, p.config.Dialect.Rebind(query))
+	s, err := p.config.Dialect.Prepare(p.ctx, p.dc, fmt.Sprintf("tpcc_%d", len(p.all)), query)
 	if err != nil {
-		p.err = fmt.Errorf("prepare %q: %w", query, err)
+		p.err = err
 		return nil
 	}
 	p.all = append(p.all, s)
@@ -64,10 +64,11 @@ func (p *preparer) lock() string {
 // does; on PostgreSQL and SQLite each transaction begins with one. On SQLite
 // the three writing transactions begin IMMEDIATE: one that read first and
 // wrote later would fail whenever another had written between.
-func (t *terminal) prepare(ctx context.Context) error {
+func (t *terminal) prepare(ctx context.Context, dc driver.Conn) error {
+	t.dc = dc
 	p := &preparer{terminal: t, ctx: ctx}
 	for _, s := range t.session() {
-		if _, err := t.conn.ExecContext(ctx, s); err != nil {
+		if _, err := dsn.ExecText(t.dc, s); err != nil {
 			return fmt.Errorf("set up session: %w", err)
 		}
 	}

@@ -1,11 +1,11 @@
 package tpcc
 
-import "database/sql"
+import "github.com/veildb/veildb/internal/bench/dsn"
 
 // stockLevel holds the statements of the Stock-Level transaction.
 type stockLevel struct {
-	district *sql.Stmt
-	low      *sql.Stmt
+	district dsn.Stmt
+	low      dsn.Stmt
 }
 
 func (p *preparer) stockLevel() stockLevel {

@@ -3,9 +3,9 @@ package tpcc
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/veildb/veildb/internal/bench/dsn"
 	"github.com/veildb/veildb/internal/bench/run"
@@ -47,10 +47,16 @@ type terminal struct {
 	delivery                       delivery
 	stockLevel                     stockLevel
 	routines                       calls // where transactions are calls
-	all                            []*sql.Stmt
+	all                            []dsn.Stmt
 
-	tally *run.Tally      // of the transaction running
-	ctx   context.Context // of its statements
+	// Of the transaction running.
+	ctx     context.Context // looked at between statements
+	tally   *run.Tally
+	running int             // its kind
+	dc      driver.Conn     // valid inside conn.Raw
+	attempt func(any) error // made once: a method value allocates
+	args    []driver.NamedValue
+	dest    []driver.Value
 }
 
 // Terminal opens terminal n of the configured number on db. Terminal numbers
@@ -60,10 +66,11 @@ func (w *Workload) Terminal(ctx context.Context, db *sql.DB, n int, seed uint64)
 	if err != nil {
 		return nil, fmt.Errorf("open terminal %d: %w", n, err)
 	}
-	t := &terminal{Workload: w, conn: conn, number: n, seed: seed}
+	t := &terminal{Workload: w, conn: conn, number: n, seed: seed, dest: make([]driver.Value, 16)}
+	t.attempt = t.runAttempt
 	t.kinds.seed(seed, streamKind, uint64(n))
 	t.place()
-	if err := t.prepare(ctx); err != nil {
+	if err := conn.Raw(func(dc any) error { return t.prepare(ctx, dc.(driver.Conn)) }); err != nil {
 		t.Close()
 		return nil, fmt.Errorf("open terminal %d: %w", n, err)
 	}
@@ -73,9 +80,12 @@ func (w *Workload) Terminal(ctx context.Context, db *sql.DB, n int, seed uint64)
 // Close closes the statements and the connection, whose session settings must
 // not reach another user of the pool.
 func (t *terminal) Close() error {
-	for _, s := range t.all {
-		s.Close()
-	}
+	t.conn.Raw(func(any) error {
+		for _, s := range t.all {
+			s.Close()
+		}
+		return nil
+	})
 	discard(t.conn)
 	return nil
 }
@@ -111,18 +121,13 @@ func (t *terminal) draw() int {
 func (t *terminal) Next(ctx context.Context, tally *run.Tally) (int, error) {
 	kind := t.next()
 	t.seq++
-	t.tally, t.ctx = tally, ctx
-	if t.config.Dialect == dsn.SQLite {
-		// Statements are short and cannot hang on a peer; watching ctx in
-		// each would cost a goroutine a statement.
-		t.ctx = context.WithoutCancel(ctx)
-	}
+	t.tally, t.ctx, t.running = tally, ctx, kind
 	for attempt := 1; ; attempt++ {
 		if err := ctx.Err(); err != nil {
 			return kind, err
 		}
 		t.input.seed(t.seed, streamInput, uint64(t.number), t.seq, uint64(attempt))
-		err := t.attempt(ctx, kind)
+		err := t.conn.Raw(t.attempt)
 		switch {
 		case err == nil:
 			tally.Commits++
@@ -134,7 +139,7 @@ func (t *terminal) Next(ctx context.Context, tally *run.Tally) (int, error) {
 			tally.Retries++
 			continue
 		case t.retriable(err) || t.config.Dialect.IsDeadlock(err):
-			tally.Errors++
+			tally.GiveUp(t.config.Dialect.Code(err))
 		default:
 			return kind, fmt.Errorf("run %s: %w", kindNames[kind], err)
 		}
@@ -151,8 +156,10 @@ func (t *terminal) retriable(err error) bool {
 		d.IsDeadlock(err) && (d == dsn.MySQL || t.config.Flavor != BenchBase)
 }
 
-// attempt runs one transaction of the kind once.
-func (t *terminal) attempt(ctx context.Context, kind int) error {
+// runAttempt runs the transaction once; it is the function given to conn.Raw.
+func (t *terminal) runAttempt(dc any) error {
+	t.dc = dc.(driver.Conn)
+	kind := t.running
 	if t.config.Routines {
 		return t.call(kind)
 	}
@@ -168,99 +175,26 @@ func (t *terminal) attempt(ctx context.Context, kind int) error {
 		begin, body = t.begin, t.runStockLevel
 	}
 	if begin.text != "" {
-		if err := t.say(t.ctx, begin); err != nil {
+		if err := t.say(begin); err != nil {
 			return err
 		}
 	}
 	err := body()
 	if err == nil {
-		err = ctx.Err()
+		err = t.ctx.Err()
 	}
 	if err == nil {
-		err = t.say(t.ctx, t.commit)
+		err = t.say(t.commit)
 	}
 	if err == nil {
 		return nil
 	}
 	// A failed statement may or may not have ended the transaction; a ROLLBACK
 	// too many does no harm, so its own failure is not worth a word.
-	if rerr := t.say(context.WithoutCancel(ctx), t.rollback); rerr != nil && errors.Is(err, errUserAbort) {
+	if rerr := t.say(t.rollback); rerr != nil && errors.Is(err, errUserAbort) {
 		return rerr
 	}
 	return err
-}
-
-// say sends a verb.
-func (t *terminal) say(ctx context.Context, v verb) error {
-	t.tally.Queries++
-	var err error
-	if v.stmt != nil {
-		_, err = v.stmt.ExecContext(ctx)
-	} else {
-		_, err = t.conn.ExecContext(ctx, v.text)
-	}
-	return err
-}
-
-// exec runs a statement that changes rows and returns how many it changed.
-func (t *terminal) exec(s *sql.Stmt, args ...any) (int64, error) {
-	t.tally.Queries++
-	r, err := s.ExecContext(t.ctx, args...)
-	if err != nil {
-		return 0, err
-	}
-	return r.RowsAffected()
-}
-
-// change runs a statement that must change exactly n rows.
-func (t *terminal) change(s *sql.Stmt, n int64, args ...any) error {
-	got, err := t.exec(s, args...)
-	if err == nil && got != n {
-		err = fmt.Errorf("statement changed %d rows instead of %d; is the database loaded with %d warehouses?",
-			got, n, t.config.Warehouses)
-	}
-	return err
-}
-
-// row reads the one row of a query into dest; io.EOF if there is none.
-func (t *terminal) row(s *sql.Stmt, args []any, dest ...any) error {
-	n := 0
-	err := t.rows(s, args, func(rows *sql.Rows) error {
-		n++
-		return rows.Scan(dest...)
-	})
-	if err == nil && n == 0 {
-		return io.EOF
-	}
-	return err
-}
-
-// must is row for a row that a loaded database has.
-func (t *terminal) must(s *sql.Stmt, args []any, dest ...any) error {
-	err := t.row(s, args, dest...)
-	if errors.Is(err, io.EOF) {
-		return fmt.Errorf("a row is missing; is the database loaded with %d warehouses?", t.config.Warehouses)
-	}
-	return err
-}
-
-// rows calls each for every row of a query.
-func (t *terminal) rows(s *sql.Stmt, args []any, each func(*sql.Rows) error) error {
-	t.tally.Queries++
-	rows, err := s.QueryContext(t.ctx, args...)
-	if err != nil {
-		return err
-	}
-	for rows.Next() {
-		if err := each(rows); err != nil {
-			rows.Close()
-			return err
-		}
-	}
-	if err := rows.Close(); err != nil {
-		return err
-	}
-	return rows.Err()
 }
 
 // money is an amount to scan.

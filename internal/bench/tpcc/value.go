@@ -29,8 +29,11 @@ func moneyArg(d dsn.Dialect, cents int64) any {
 
 // dateArg is a time as a statement's parameter.
 func dateArg(d dsn.Dialect, unix int64) any {
-	if d == dsn.SQLite {
+	switch d {
+	case dsn.SQLite:
 		return unix
+	case dsn.Postgres:
+		return time.Unix(unix, 0).UTC().Format(time.DateTime)
 	}
 	return time.Unix(unix, 0).UTC()
 }
