@@ -25,7 +25,7 @@ func install(ctx context.Context, out io.Writer, d *study.Definition) error {
 	apt, err := exec.LookPath("apt-get")
 	switch {
 	case missing.Package == "":
-		return &Error{Code: ExitMissing, Op: op, Err: errors.New("Debian has no package of it"), Hint: missing.Hint()}
+		return &Error{Code: ExitMissing, Op: op, Err: errors.New("no package of Debian has it"), Hint: missing.Hint()}
 	case err != nil:
 		return &Error{Code: ExitMissing, Op: op, Err: errors.New("there is no apt-get here"),
 			Hint: "install with this system's own means what Debian calls " + missing.Package}
