@@ -84,11 +84,7 @@ func TestBenign(t *testing.T) {
 	})
 	for _, c := range cases {
 		if state != c.DB {
-			var tr transcript
-			if err := root.query(&tr, schemas[c.DB]); err != nil || tr.errors > 0 {
-				t.Fatal(err, tr.String())
-			}
-			g.backend.changed()
+			remake(t, g, root, schemas[c.DB])
 		}
 		state = c.DB
 		if rules != c.MinMode {

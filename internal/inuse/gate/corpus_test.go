@@ -119,10 +119,7 @@ func (lr *leakRun) statement(at *rawClient, tr *transcript, sql string) error {
 
 func (lr *leakRun) reset(c *leakCase, schema string) {
 	if lr.state != schema {
-		if got := lr.multi(schema); strings.Contains(got, "error ") {
-			lr.t.Fatalf("reset: %s", got)
-		}
-		lr.g.backend.changed()
+		remake(lr.t, lr.g, lr.root, schema)
 	}
 	lr.state = schema
 	if c.changes() {

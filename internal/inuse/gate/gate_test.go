@@ -25,14 +25,29 @@ import (
 func rootOn(t *testing.T, g *testGate) *rawClient {
 	t.Helper()
 	root := dialRaw(t, backendServer(t).Addr(), "root", "", wire.MultiStatements|wire.MultiResults)
+	remake(t, g, root, hrSchema(t))
+	return root
+}
+
+// remake runs statements that make schemas anew. The gate sees none half made and
+// remembers nothing of those before: it would take tables for look-alikes.
+func remake(t testing.TB, g *testGate, root *rawClient, schemas string) {
+	t.Helper()
+	if g != nil {
+		b := g.backend
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		defer func() {
+			b.changed()
+			b.vanished.mu.Lock()
+			b.vanished.there = nil
+			b.vanished.mu.Unlock()
+		}()
+	}
 	var tr transcript
-	if err := root.query(&tr, hrSchema(t)); err != nil || tr.errors > 0 {
+	if err := root.query(&tr, schemas); err != nil || tr.errors > 0 {
 		t.Fatal(err, tr.String())
 	}
-	if g != nil {
-		g.backend.changed()
-	}
-	return root
 }
 
 // TestFullIsUntouched sends the same commands directly and through the gate, as
@@ -254,6 +269,9 @@ func TestRulesChange(t *testing.T) {
 func TestLostColumn(t *testing.T) {
 	g := startGate(t, nil)
 	root := rootOn(t, g)
+	if _, err := g.backend.Catalog(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	root.must("ALTER TABLE hr.dept CHANGE budget means DECIMAL(12,2)")
 	g.backend.changed()
 	tr := rows(t, dialRaw(t, g.addr, "app", "hr", 0), "text", "SELECT name, means FROM dept")
@@ -447,7 +465,7 @@ func TestAudit(t *testing.T) {
 	for _, e := range g.events {
 		kinds = append(kinds, e.Kind)
 		e.Time = time.Time{} // whose digits are any
-		if s := fmt.Sprintf("%+v", e); strings.Contains(s, "721") || strings.Contains(s, "ssn") {
+		if s := fmt.Sprintf("%+v", e); strings.Contains(s, "721-07") || strings.Contains(s, "ssn") {
 			t.Errorf("the log holds %s", s)
 		}
 	}

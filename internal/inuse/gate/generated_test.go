@@ -67,11 +67,7 @@ func TestGeneratedSelects(t *testing.T) {
 	var sqls []string
 	accepted, plain := 0, 0
 	for state, schema := range []string{hrSchema(t), stateB.Replace(hrSchema(t))} {
-		var tr transcript
-		if err := root.query(&tr, schema); err != nil || tr.errors > 0 {
-			t.Fatal(err, tr.String())
-		}
-		g.backend.changed()
+		remake(t, g, root, schema)
 		at := dialRaw(t, g.addr, "app", "hr", 0)
 		at.provision(state == 0)
 		gen := generator{rand.New(rand.NewPCG(1, 2+*seed))}

@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,7 +17,6 @@ type oracle struct {
 	g      *testGate
 	states [2]string // SQL that makes the states
 	counts map[string]int
-	rules  string
 }
 
 // A probe is a statement, the setting it runs in, and what follows it: statements
@@ -32,7 +30,7 @@ type probe struct {
 
 // newOracle makes an oracle for a gate that keeps rules.
 func newOracle(t testing.TB, rules, a, b string) *oracle {
-	o := &oracle{TB: t, g: startGate(t, nil), states: [2]string{a, b}, counts: map[string]int{}, rules: rules}
+	o := &oracle{TB: t, g: startGate(t, nil), states: [2]string{a, b}, counts: map[string]int{}}
 	o.g.source.Write(t.Context(), nil, []byte(rules))
 	if _, err := o.g.rules.Reload(t.Context()); err != nil {
 		t.Fatal(err)
@@ -54,22 +52,10 @@ func (o *oracle) run(database string, n int, next func(state, i int) probe) {
 	saw := make([]string, 0, n)
 	faulty := make([]bool, 0, n)
 	for state := range o.states {
-		var tr transcript
-		if err := root.query(&tr, o.states[state]); err != nil || tr.errors > 0 {
-			o.Fatal(err, tr.String())
-		}
+		remake(o, o.g, root, o.states[state])
 		// The plan of a query is not to depend on when statistics are made.
 		root.must("SET GLOBAL innodb_stats_auto_recalc = OFF")
 		root.must("ANALYZE TABLE hr.employee, hr.dept, hr.log")
-		o.g.backend.changed()
-		// The gate may have seen the schema half made: other rules make it forget.
-		if _, err := o.g.backend.Catalog(o.Context()); err != nil {
-			o.Fatal(err)
-		}
-		o.g.source.Write(o.Context(), nil, fmt.Appendf(nil, "%s# state %d\n", o.rules, state))
-		if _, err := o.g.rules.Reload(o.Context()); err != nil {
-			o.Fatal(err)
-		}
 		var at *rawClient
 		for i := range n {
 			if at == nil || i%500 == 0 {

@@ -12,11 +12,7 @@ import (
 func TestMappers(t *testing.T) {
 	g := startGate(t, nil)
 	root := dialRaw(t, backendServer(t).Addr(), "root", "", wire.MultiStatements|wire.MultiResults)
-	var tr transcript
-	if err := root.query(&tr, databaseOf(schemaFile(t, "schema_benign.sql"), "shop")); err != nil || tr.errors > 0 {
-		t.Fatal(err, tr.String())
-	}
-	g.backend.changed()
+	remake(t, g, root, databaseOf(schemaFile(t, "schema_benign.sql"), "shop"))
 	var at *rawClient
 	name, ran := "", 0
 	for _, line := range strings.Split(schemaFile(t, "orm.sql"), "\n") {

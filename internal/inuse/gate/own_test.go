@@ -13,7 +13,7 @@ import (
 
 // ownRules protect what schema_own.sql adds to the schema hr.
 const ownRules = `  - {name: ssn, databases: [hr], tables: [g, ver, part, t_new, t_old, t_quoted], columns: [ssn]}
-  - {name: others, databases: [hr], tables: [ft, js, dyn, geo, parent], columns: [notes, doc, attrs, place, code]}
+  - {name: others, databases: [hr], tables: [ft, js, dyn, geo, parent, born], columns: [day, at, notes, doc, attrs, place, code]}
 `
 
 // ownCases are the cases of own.sql, each a list of statements.
@@ -91,11 +91,7 @@ func (o *oracle) load(state int) {
 	root := dialRaw(o, backendServer(o).Addr(), "root", "", wire.MultiStatements|wire.MultiResults)
 	defer root.Close()
 	root.tap.on = false
-	var tr transcript
-	if err := root.query(&tr, o.states[state]); err != nil || tr.errors > 0 {
-		o.Fatal(err, tr.String())
-	}
-	o.g.backend.changed()
+	remake(o, o.g, root, o.states[state])
 }
 
 // caseOf runs statements on a connection of their own and undoes what they did.
