@@ -49,7 +49,7 @@ func Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	}
 	c.fd = int(fd)
 	c.users.Store(1)
-	shares.take()
+	shares.take(c)
 	return c, nil
 }
 
@@ -187,7 +187,7 @@ func (c *threadConn) Close() error {
 	c.writeBy.set(time.Time{}, nil)
 	syscall.Shutdown(c.fd, syscall.SHUT_RDWR)
 	c.leave()
-	shares.give()
+	shares.give(c)
 	return nil
 }
 
@@ -288,30 +288,41 @@ func (r rawThreadConn) until(events int16, f func(fd uintptr) bool) error {
 	return nil
 }
 
+// HangUp ends all open connections of Dial, whoever uses them: calls that wait
+// for a server return. It is for a load that is to end while statements wait.
+func HangUp() {
+	shares.mu.Lock()
+	defer shares.mu.Unlock()
+	for c := range shares.open {
+		c.shutdown(syscall.SHUT_RDWR)
+	}
+}
+
 // shares grows GOMAXPROCS by the number of open connections.
-var shares threadShares
+var shares = threadShares{open: map[*threadConn]struct{}{}}
 
 type threadShares struct {
-	mu         sync.Mutex
-	open, base int
+	mu   sync.Mutex
+	open map[*threadConn]struct{}
+	base int
 }
 
-func (s *threadShares) take() {
+func (s *threadShares) take(c *threadConn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.open == 0 {
+	if len(s.open) == 0 {
 		s.base = runtime.GOMAXPROCS(0)
 	}
-	s.open++
-	if have := runtime.GOMAXPROCS(0); have < s.base+s.open {
-		runtime.GOMAXPROCS(s.base + (s.open+7)&^7) // stops the world: not for each
+	s.open[c] = struct{}{}
+	if n := len(s.open); runtime.GOMAXPROCS(0) < s.base+n {
+		runtime.GOMAXPROCS(s.base + (n+7)&^7) // stops the world: not for each
 	}
 }
 
-func (s *threadShares) give() {
+func (s *threadShares) give(c *threadConn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.open--; s.open == 0 {
+	if delete(s.open, c); len(s.open) == 0 {
 		runtime.GOMAXPROCS(s.base)
 	}
 }

@@ -11,7 +11,8 @@ import (
 // inside sql.Conn.Raw: that package would add a dozen allocations to each
 // statement and, for a context that can end, a goroutine, as MySQL's driver
 // does. Terminals give it a context that cannot end. So a statement that has
-// begun is not interrupted: they look at theirs between statements.
+// begun is not interrupted: they look at theirs between statements, and HangUp
+// ends those that take too long.
 type Stmt interface {
 	driver.Stmt
 	driver.StmtQueryContext

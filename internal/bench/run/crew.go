@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/veildb/veildb/internal/bench/dsn"
 )
 
 // A Crew is a set of terminals on one database, opened once and used for any
@@ -188,6 +190,7 @@ func (c *Crew) window(ctx context.Context, w Window) (LoadResult, error) {
 	}
 	stop, ticking := make(chan struct{}), make(chan struct{})
 	s.start = time.Now()
+	go hangUp(ctx, stop)
 	close(ready)
 	go func() {
 		defer close(ticking)
@@ -208,6 +211,24 @@ func (c *Crew) window(ctx context.Context, w Window) (LoadResult, error) {
 		res.Unserved = s.queue.backlog(elapsed+w.Warmup, res.Latency.Record)
 	}
 	return res, context.Cause(ctx)
+}
+
+// patience is how long statements under way may go on after a load was stopped.
+// Most end at once; the others wait for a lock, or for a server that hangs.
+var patience = 5 * time.Second // shorter in a test
+
+// hangUp ends the connections of terminals that have not ended in time.
+func hangUp(ctx context.Context, ended <-chan struct{}) {
+	select {
+	case <-ended:
+		return
+	case <-ctx.Done():
+	}
+	select {
+	case <-ended:
+	case <-time.After(patience):
+		dsn.HangUp()
+	}
 }
 
 // elapsed is the time from the end of the warm-up to the end of the last
