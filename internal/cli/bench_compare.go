@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -35,8 +36,7 @@ intervals do not overlap the row is marked apart.`,
 		},
 	}
 	formats := []string{"text", "json", "html"}
-	cmd.Flags().StringVar(&format, "format", "text", "text, json, html")
-	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
+	cmd.Flags().StringVar(&format, "format", "text", "print `"+strings.Join(formats, "|")+"`")
 	return cmd
 }
 

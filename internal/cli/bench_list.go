@@ -19,7 +19,10 @@ func newBenchListCommand(env *Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
 		Short: "List studies, workloads, engines and variants, and why some are not available here",
-		Args:  cobra.NoArgs,
+		Long: `List what veildb bench can run: studies, engines, variants and workloads. What is
+not available here says what it lacks.`,
+		Example: "  veildb bench list --json",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			l, err := benchListing()
 			if err != nil {

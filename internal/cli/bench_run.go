@@ -65,6 +65,9 @@ end. Passwords come from --arm-password-file, from ` + passwordEnv + `_NAME or
   veildb bench run my-study.yaml
   veildb bench rds-tde --quick --arm plain=mysql://bench@db1/sb --arm tde=mysql://bench@db2/sb`,
 		Args: cobra.MaximumNArgs(1),
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			return study.Names(), cobra.ShellCompDirectiveDefault // or a YAML file
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := "embedded"
 			if len(args) == 1 {
@@ -87,7 +90,7 @@ end. Passwords come from --arm-password-file, from ` + passwordEnv + `_NAME or
 	f.IntSliceVar(&o.threads, "threads", nil, "terminals at once, a comma-separated `LIST`")
 	f.BoolVar(&o.quick, "quick", false, "a shorter run, with wider intervals")
 	f.BoolVar(&o.full, "full", false, "a long run, with narrow intervals")
-	f.DurationVar(&o.budget, "budget", 0, "`TIME` for the whole run, instead of the study's")
+	f.DurationVar(&o.budget, "budget", 0, "`TIME` for the whole run, such as 10m or 2h, instead of the study's")
 	f.StringVar(&o.out, "out", "", "`DIR` for records and report (default veildb-STUDY-TIME)")
 	f.Uint64Var(&o.seed, "seed", 1, "`NUMBER` that data, streams and block orders come from")
 	f.StringArrayVar(&o.arms, "arm", nil, "measure a database of yours, `NAME=DSN`; give two or more, the baseline first")

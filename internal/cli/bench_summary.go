@@ -45,6 +45,9 @@ protection is shown to exceed PCT percent of throughput: if for any row of the
 variant tde or of a cols variant the lower end of the 95 % interval lies above
 PCT. A row without an estimate has not been shown to hold and fails, too. The
 summary is printed all the same.`,
+		Example: `  veildb bench summary results
+  veildb bench summary results --format csv > results.csv
+  veildb bench summary results --fail-over 10`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return usagef("sum up run", "see: veildb bench summary --help", "want the directory of one run, got %d arguments", len(args))
@@ -59,8 +62,7 @@ summary is printed all the same.`,
 			return runBenchSummary(env, args[0], opts)
 		},
 	}
-	cmd.Flags().StringVar(&opts.format, "format", "text", strings.Join(summaryFormats, ", "))
-	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(summaryFormats, cobra.ShellCompDirectiveNoFileComp))
+	cmd.Flags().StringVar(&opts.format, "format", "text", "print `"+strings.Join(summaryFormats, "|")+"`")
 	cmd.Flags().Float64Var(&opts.failOver, "fail-over", 0, "exit with code 3 if protection costs more than `PCT` percent")
 	return cmd
 }

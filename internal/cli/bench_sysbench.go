@@ -102,7 +102,7 @@ func (o *benchSysbench) addGeneralFlags(f *pflag.FlagSet) {
 	f.IntSliceVar(&o.checkpoints, "report-checkpoints", nil, "report in full after so many `SECONDS`, and count anew; a comma-separated list")
 	f.IntVar(&o.percentile, "percentile", 95, "percentile of the latency in the text report, 1 to 100; 0: none")
 	onOffVar(f, &o.histogram, "histogram", "print the latency histogram")
-	f.StringVar(&o.o.PSMode, "db-ps-mode", o.o.PSMode, "auto: prepare statements on the server; disable: send them as text")
+	f.StringVar(&o.o.PSMode, "db-ps-mode", o.o.PSMode, "`auto|disable`: prepare statements on the server, or send them as text")
 	f.StringSliceVar(&o.o.IgnoreErrors, "mysql-ignore-errors", o.o.IgnoreErrors, "error `NUMBERS` that restart the event, or all")
 	var validate bool
 	onOffVar(f, &validate, "validate", "accepted; these workloads have nothing to validate")
@@ -148,7 +148,7 @@ func (o *benchSysbench) addWorkloadFlags(f *pflag.FlagSet) {
 
 func (o *benchSysbench) addRandFlags(f *pflag.FlagSet) {
 	r := &o.o.Rand
-	f.StringVar(&r.Type, "rand-type", r.Type, "distribution of ids: "+strings.Join(sysbench.RandTypes, ", "))
+	f.StringVar(&r.Type, "rand-type", r.Type, "distribution of ids, `"+strings.Join(sysbench.RandTypes, "|")+"`")
 	f.IntVar(&r.SpecIter, "rand-spec-iter", r.SpecIter, "special, gaussian: numbers averaged")
 	f.IntVar(&r.SpecPct, "rand-spec-pct", r.SpecPct, "special: width of the hot band, in percent")
 	f.IntVar(&r.SpecRes, "rand-spec-res", r.SpecRes, "special: percent of the draws that fall in it")

@@ -60,7 +60,7 @@ func (f *tpccFlags) addTo(cmd *cobra.Command, warehouses int) {
 	if warehouses == 0 {
 		usage += " (default: as prepared)"
 	}
-	cmd.Flags().StringVar(&f.flavor, "flavor", "", "`benchbase`, spec or hammerdb (default: as prepared, or benchbase)")
+	cmd.Flags().StringVar(&f.flavor, "flavor", "", "which TPC-C, `benchbase|spec|hammerdb` (default: as prepared, or benchbase)")
 	cmd.Flags().IntVar(&f.warehouses, "warehouses", warehouses, usage)
 }
 
@@ -97,9 +97,16 @@ func newTPCCPrepareCommand(env *Env) *cobra.Command {
 	var f tpccFlags
 	c := tpcc.LoadConfig{}
 	cmd := &cobra.Command{
-		Use:   "prepare",
+		Use:   "prepare --dsn DSN",
 		Short: "Create the nine tables in an empty database and fill them",
-		Args:  cobra.NoArgs,
+		Long: `Create the nine tables in an empty database and fill them. A warehouse is about
+100 MB. A database that holds tables of these names is refused; a load that was
+interrupted is removed with cleanup.
+
+` + dsnHelp,
+		Example: `  veildb bench tpcc prepare --dsn sqlite:/tmp/t.db --warehouses 1
+  veildb bench tpcc prepare --dsn mysql://root@/tpcc?socket=/run/x.sock --warehouses 10 --flavor hammerdb`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runTPCCPrepare(cmd.Context(), env, f, c)
 		},
@@ -171,8 +178,9 @@ func mustHold(op string, checks []result.Check, hint string) error {
 func newTPCCCheckCommand(env *Env) *cobra.Command {
 	var f tpccFlags
 	cmd := &cobra.Command{
-		Use:   "check",
-		Short: "Check the consistency conditions 3.3.2.1 to 12",
+		Use:     "check --dsn DSN",
+		Example: "  veildb bench tpcc check --dsn sqlite:/tmp/t.db",
+		Short:   "Check the consistency conditions 3.3.2.1 to 12",
 		Long: `Check the consistency conditions 3.3.2.1 to 12 and the fixed table sizes.
 
 Condition 11 holds until the first order is entered or delivered and is checked
@@ -215,9 +223,14 @@ func runTPCCCheck(ctx context.Context, env *Env, f tpccFlags) (err error) {
 func newTPCCCleanupCommand(env *Env) *cobra.Command {
 	f := dbOptions{mustExist: true}
 	cmd := &cobra.Command{
-		Use:   "cleanup",
+		Use:   "cleanup --dsn DSN",
 		Short: "Drop what prepare made, finished or not, and nothing else",
-		Args:  cobra.NoArgs,
+		Long: `Drop the tables and procedures that prepare made, finished or not, and nothing
+else.
+
+` + dsnHelp,
+		Example: "  veildb bench tpcc cleanup --dsn sqlite:/tmp/t.db",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			d, err := f.parse()
 			if err != nil {

@@ -33,7 +33,7 @@ type tpccRunFlags struct {
 func newTPCCRunCommand(env *Env) *cobra.Command {
 	var f tpccRunFlags
 	cmd := &cobra.Command{
-		Use:   "run",
+		Use:   "run --dsn DSN",
 		Short: "Put load on a prepared database and report it",
 		Long: `Put load on a prepared database and report it.
 
@@ -45,6 +45,8 @@ On SQLite the writing transactions begin IMMEDIATE. On servers transactions are
 serializable, except for hammerdb, which keeps the server's default.
 
 ` + dsnHelp,
+		Example: `  veildb bench tpcc run --dsn sqlite:/tmp/t.db --terminals 4 --time 30
+  veildb bench tpcc run --dsn mysql://root@/tpcc?socket=/run/x.sock --terminals 8 --time 60 --rate 100`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runTPCC(cmd.Context(), env, f) },
 	}
@@ -56,7 +58,7 @@ serializable, except for hammerdb, which keeps the server's default.
 	fs.Float64Var(&f.rate, "rate", 0, "transactions due a second; 0: as fast as they go")
 	fs.Uint64Var(&f.seed, "seed", 1, "equal seeds send equal transactions")
 	fs.StringVar(&f.mix, "mix", "", "`WEIGHTS` of new_order,payment,order_status,delivery,stock_level (default: the flavor's)")
-	fs.StringVar(&f.isolation, "isolation", "", "serializable, repeatable-read or read-committed (default: the flavor's)")
+	fs.StringVar(&f.isolation, "isolation", "", "of transactions, `serializable|repeatable-read|read-committed` (default: the flavor's)")
 	fs.BoolVar(&f.batch, "batch", false, "write all lines of an order in two statements, as with rewritten batches")
 	fs.BoolVar(&f.noProcedures, "no-procedures", false, "send hammerdb's transactions statement by statement")
 	fs.BoolVar(&f.keyingTime, "keying-time", false, "have spec's terminals key in and think, about 40 s a new order; measure minutes")

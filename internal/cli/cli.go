@@ -109,6 +109,7 @@ func newRoot(env *Env) *cobra.Command {
 	root.InitDefaultCompletionCmd()
 	strict(root)
 	argErrors(root)
+	addHelp(root)
 	return root
 }
 

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -69,13 +70,17 @@ func TestDocumentedCommands(t *testing.T) {
 	}
 }
 
+// shellWords finds the words of a line of shell, with their quotes.
+var shellWords = regexp.MustCompile(`(?:'[^']*'|"[^"]*"|[^\s'"])+`)
+
 // checkOptions parses each veildb command of b without running it.
 func checkOptions(t *testing.T, b docBlock) {
 	t.Helper()
 	text := strings.ReplaceAll(b.text, "\\\n", " ")
 	for line := range strings.Lines(text) {
 		line, _, _ = strings.Cut(line, " #")
-		fields := strings.Fields(line)
+		line, _, _ = strings.Cut(line, " | ")
+		fields := shellWords.FindAllString(line, -1)
 		if len(fields) == 0 || fields[0] != "veildb" {
 			continue
 		}

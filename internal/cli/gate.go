@@ -44,7 +44,7 @@ func (o *backendOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArrayVar(&o.backends, "backend", nil, "`DSN` of the server with the gate's own account, such as mysql://veil@127.0.0.1:3306/ or mysql://veil@/?socket=/run/mysqld/mysqld.sock")
 	f.StringVar(&o.passwordFile, "password-file", "", "`FILE` whose first line is the password of that account")
-	f.StringVar(&o.tls, "backend-tls", "off", "TLS to the server: off, verify-full, verify-ca (not its name) or skip-verify")
+	f.StringVar(&o.tls, "backend-tls", "off", "TLS to the server, `off|verify-full|verify-ca|skip-verify`; verify-ca does not look at its name")
 	f.StringVar(&o.ca, "backend-ca", "", "verify the server's certificate with the authorities in `FILE`")
 }
 
@@ -85,7 +85,7 @@ func newGateCheckCommand(env *Env) *cobra.Command {
 	var rules string
 	var grants bool
 	cmd := &cobra.Command{
-		Use:   "check",
+		Use:   "check --backend DSN --rules FILE",
 		Short: "Tell whether rules and server fit each other",
 		Long: `Tell whether rules and server fit each other: whether the tables and columns the
 rules spell out exist, which views and tables are protected because of others,
@@ -97,6 +97,8 @@ With --grants it prints statements that mend the privileges, to be read by an
 administrator and run with the server's own client; nothing is changed.
 
 Exit codes: 0 they do; 3 they do not.`,
+		Example: `  veildb gate check --backend mysql://veil@127.0.0.1:3306/ --password-file veil.pw --rules rules.yaml
+  veildb gate check --backend mysql://veil@127.0.0.1:3306/ --password-file veil.pw --rules rules.yaml --grants`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			backends, err := o.open("check gate")
@@ -201,7 +203,7 @@ func newGateExplainCommand(env *Env) *cobra.Command {
 	var o backendOptions
 	var rules, account, statement, database string
 	cmd := &cobra.Command{
-		Use:   "explain",
+		Use:   "explain --backend DSN --rules FILE --account USER@HOST --statement SQL",
 		Short: "Show what an account would get for a statement, column by column",
 		Long: `Show what an account would get for a statement, column by column, and why: a tree
 says on which columns of tables each column of the result depends, and which rules

@@ -113,6 +113,7 @@ here; a gate that finds wrong ones all the same keeps those it has.`,
 		},
 	}
 	o.addFlags(cmd)
+	cmd.Flags().Lookup("backend").Usage = "`DSN` of the server with an administrator's account, such as mysql://root@127.0.0.1:3306/"
 	names.addTo(cmd)
 	cmd.Flags().StringVar(&table, "table", "rules", "`NAME` of the table")
 	return cmd

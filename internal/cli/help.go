@@ -1,6 +1,32 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// addHelp has every usage text end with where the exit codes are, and the shell
+// complete options whose help spells their values out, such as `off|on`.
+func addHelp(root *cobra.Command) {
+	root.SetUsageTemplate(root.UsageTemplate() + "\nExit codes: veildb help exit-codes\n")
+	completeChoices(root)
+}
+
+func completeChoices(cmd *cobra.Command) {
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if _, done := cmd.GetFlagCompletionFunc(f.Name); done {
+			return
+		}
+		if values, _ := pflag.UnquoteUsage(f); strings.Contains(values, "|") {
+			cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(strings.Split(values, "|"), cobra.ShellCompDirectiveNoFileComp))
+		}
+	})
+	for _, c := range cmd.Commands() {
+		completeChoices(c)
+	}
+}
 
 // newExitCodesTopic is the help topic "exit-codes".
 func newExitCodesTopic(*Env) *cobra.Command {

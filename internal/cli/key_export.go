@@ -52,7 +52,7 @@ never replaced.
 	}
 	o.addTo(cmd, "provider")
 	f := cmd.Flags()
-	f.StringVar(&o.format, "format", "", "`FORMAT` of the file: mariadb or edb (required)")
+	f.StringVar(&o.format, "format", "", "for which engine, `mariadb|edb` (required)")
 	f.StringVar(&o.out, "out", "", "`FILE` to make (required)")
 	f.Uint32Var(&o.version, "version", 0, "`VERSION` of the data key to derive from; 0 is the current one")
 	f.UintSliceVar(&o.ids, "ids", []uint{1, 2}, "key `IDS`, for mariadb")

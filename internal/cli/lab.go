@@ -91,9 +91,12 @@ func newLabUpCommand(env *Env) *cobra.Command {
 	var cfg target.Config
 	var settings []string
 	cmd := &cobra.Command{
-		Use:       "up ENGINE",
-		Short:     "Start a server and print its DSN",
-		Example:   "  veildb lab up mariadb --set innodb_buffer_pool_size=1G",
+		Use:   "up ENGINE",
+		Short: "Start a server and print its DSN",
+		Long: `Start a private server of ENGINE and print the DSN of its administrator; other
+commands take it as --dsn. It runs until veildb lab down.`,
+		Example: `  veildb lab up mariadb --set innodb_buffer_pool_size=1G
+  veildb lab up postgres --name second --tcp`,
 		Args:      labArgs(cobra.ExactArgs(1)),
 		ValidArgs: target.Engines(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -190,8 +193,12 @@ func newLabDownCommand(env *Env) *cobra.Command {
 	var o labOptions
 	var all bool
 	cmd := &cobra.Command{
-		Use:       "down [ENGINE]",
-		Short:     "Stop a server; its data go unless they are in a --dir",
+		Use:   "down [ENGINE]",
+		Short: "Stop a server; its data go unless they are in a --dir",
+		Long: `Stop a server, named by its engine, by --name or by --dir. What it stored is
+deleted, unless it was started with --dir.`,
+		Example: `  veildb lab down mariadb
+  veildb lab down --all`,
 		Args:      labArgs(cobra.MaximumNArgs(1)),
 		ValidArgs: target.Engines(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -296,8 +303,11 @@ func labEntry(st target.State) labServer {
 
 func newLabListCommand(env *Env) *cobra.Command {
 	return &cobra.Command{
-		Use:       "list [ENGINE]",
-		Short:     "List the servers in the lab directory and the engines installed",
+		Use:   "list [ENGINE]",
+		Short: "List the servers in the lab directory and the engines installed",
+		Long: `List the servers in the lab directory, with DSN, and the engines installed. Those
+in a --dir are not listed.`,
+		Example:   "  veildb lab list --json",
 		Args:      labArgs(cobra.MaximumNArgs(1)),
 		ValidArgs: target.Engines(),
 		RunE: func(cmd *cobra.Command, args []string) error {

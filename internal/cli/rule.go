@@ -91,6 +91,8 @@ func newRuleListCommand(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list FILE",
 		Short: "Show rules, and what an account gets under each",
+		Long: `Show the rules of FILE: what each protects, and which accounts get which level.
+With --account, also the level of that account under each rule.`,
 		Example: `  veildb rule list rules.yaml
   veildb rule list rules.yaml --account app@10.0.0.7`,
 		Args: cobra.ExactArgs(1),

@@ -35,7 +35,7 @@ type sidecarOptions struct {
 func newSidecarCommand(env *Env) *cobra.Command {
 	var o sidecarOptions
 	cmd := &cobra.Command{
-		Use:   "sidecar",
+		Use:   "sidecar --gate HOST:PORT --mek-file FILE",
 		Short: "Decrypt protected columns for programs in any language",
 		Long: `Decrypt protected columns for programs in any language.
 
@@ -60,12 +60,12 @@ pinned. SIGTERM lets programs end their transactions.`,
 	f.StringVar(&o.gate, "gate", "", "`HOST:PORT` of the gate")
 	f.StringVar(&o.mekFile, "mek-file", "", "`FILE` of the master key: 16 or 32 bytes, or their hexadecimal digits; mode 0600")
 	f.StringVar(&o.pin, "gate-key-hash", "", "the gate's key must have this `HASH`")
-	f.StringVar(&o.gateTLS, "gate-tls", "verify", "TLS to the gate: verify, skip-verify or off")
+	f.StringVar(&o.gateTLS, "gate-tls", "verify", "TLS to the gate, `verify|skip-verify|off`")
 	f.StringVar(&o.gateCA, "gate-ca", "", "verify the gate's certificate with the authorities in `FILE`")
 	f.StringVar(&o.gateName, "gate-name", "", "`NAME` in the gate's certificate (default: the host)")
 	f.StringVar(&o.cert, "tls-cert", "", "certificate `FILE` for programs that use TLS")
 	f.StringVar(&o.key, "tls-key", "", "private key `FILE` for it")
-	f.StringVar(&o.algorithm, "algorithm", encdb.AES128GCM.String(), "cipher of cells: AES_128_GCM, AES_256_GCM or SM4_128_GCM")
+	f.StringVar(&o.algorithm, "algorithm", encdb.AES128GCM.String(), "cipher of cells, `AES_128_GCM|AES_256_GCM|SM4_128_GCM`")
 	f.BoolVar(&o.plain, "allow-plain", false, "also work with a server that does not have the protocol")
 	f.BoolVar(&o.unmarked, "allow-unmarked", false, "also work with a server that does not mark protected columns")
 	f.BoolVar(&o.insecure, "allow-insecure", false, "hand the master key to a gate that is neither verified nor pinned")

@@ -18,8 +18,11 @@ func newVersionCommand(env *Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, args []string) error { return printVersion(env) },
+		Long: `Print the version, the revision it was built from, the Go version, and which code
+encrypts on this processor. With --json, one object.`,
+		Example: "  veildb version --json",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, args []string) error { return printVersion(env) },
 	}
 }
 

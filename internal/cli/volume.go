@@ -12,8 +12,15 @@ func newVolumeCommand(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "volume",
 		Short: "Encrypt data at rest",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Long: `A volume is a directory, LOWER, whose files are encrypted one by one. Programs
+use it through a mount, or in its place where the kernel encrypts. Make one with
+init, or of existing data with convert; the key file comes from veildb key init.
+See docs/volume.md, docs/volume-mount.md and docs/volume-kernel.md.`,
+		Example: `  veildb key init /etc/veildb/ring --provider file:/root/veildb.root
+  veildb volume convert --in /var/lib/mysql --out /srv/mysql.enc --key /etc/veildb/ring
+  veildb volume mount /srv/mysql.enc /var/lib/mysql --key /etc/veildb/ring --background`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	for _, c := range []func(*Env) *cobra.Command{
 		newVolumeInitCommand, newVolumeConvertCommand,

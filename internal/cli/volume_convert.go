@@ -62,7 +62,7 @@ leaves nothing. The source is locked meanwhile.`,
 	f.Int64Var(&o.throttle, "throttle", 0, "read a directory at `MB` a second at most; 0 does not limit")
 	f.IntVar(&o.workers, "workers", 0, "files or parts of files of a directory at once; 0 suits the machine")
 	f.BoolVar(&o.fromDisk, "verify-disk", false, "read back from the disk, not from the system's cache: slower")
-	f.StringVar(&o.names, "names", "", "how a new volume keeps names, `plain|encrypted`; the default is plain")
+	f.StringVar(&o.names, "names", "", "how a new volume keeps names, `plain|encrypted` (default: plain)")
 	volumeKeyFlag(cmd, &o.key)
 	backendFlag(cmd, &o.backend)
 	return cmd

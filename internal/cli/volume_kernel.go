@@ -24,7 +24,7 @@ const (
 
 // backendFlag adds --backend to a command that makes volumes.
 func backendFlag(cmd *cobra.Command, backend *string) {
-	cmd.Flags().StringVar(backend, "backend", backendFUSE, "who encrypts: `fuse`, a mount of this program, or kernel, the file system (docs/volume-kernel.md)")
+	cmd.Flags().StringVar(backend, "backend", backendFUSE, "who encrypts, `fuse|kernel`: a mount of this program, or the file system (docs/volume-kernel.md)")
 }
 
 // isKernel reports whether --backend of cmd is the kernel, with which some

@@ -53,7 +53,7 @@ and is mounted on MOUNTPOINT, too, if there is one. No process stays.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.key, "key", "", "`KEYFILE`; "+keyEnv+" names it, too")
-	f.StringVar(&o.cache, "cache", "through", "when writes reach the volume: `through` at once, back later")
+	f.StringVar(&o.cache, "cache", "through", "when writes reach the volume, `through|back`: at once, or later")
 	f.BoolVar(&o.background, "background", false, "return when the mount serves; it goes on in the background")
 	f.StringVar(&o.log, "log", "", "append messages to `FILE`; else to standard error, in the background to LOWER/.veildb/mount.log")
 	f.BoolVar(&o.allowOther, "allow-other", isRoot(), "let other users in, as owners and modes of files say")
