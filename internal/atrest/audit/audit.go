@@ -23,6 +23,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/veildb/veildb/internal/atrest/volume"
+	"github.com/veildb/veildb/internal/disk"
 )
 
 // A manifest is lines of JSON: a first line, one for each name of the tree in
@@ -200,7 +201,7 @@ func (r *reader) describe(e *volume.Entry) (*line, error) {
 }
 
 func (r *reader) readContent(l *line, e *volume.Entry) error {
-	f, err := os.OpenFile(filepath.Join(r.root, e.Path), os.O_RDONLY|unix.O_NOFOLLOW, 0)
+	f, err := disk.OS.OpenFile(filepath.Join(r.root, e.Path), os.O_RDONLY|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return err
 	}
@@ -209,8 +210,8 @@ func (r *reader) readContent(l *line, e *volume.Entry) error {
 		if err := r.ctx.Err(); err != nil {
 			return err
 		}
-		n, err := io.ReadFull(f, r.buf)
-		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		n, err := disk.ReadSparse(f, r.buf, int64(i)*stretch)
+		if err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
 		if n > 0 {

@@ -221,3 +221,45 @@ func told(diffs []Difference) string {
 	}
 	return fmt.Sprint(all)
 }
+
+// TestHoles vouches for holes as for the zeros that they read as.
+func TestHoles(t *testing.T) {
+	const size = 40 << 20
+	d := newVolume(t, newTestKeys(t))
+	path := filepath.Join(d.Root().Name(), "dir/a")
+	if err := os.Truncate(path, size); err != nil {
+		t.Fatal(err)
+	}
+	before := bytesRead(t)
+	manifest, s := mustWrite(t, d)
+	if n := bytesRead(t) - before; s.Bytes < size || n > size/2 {
+		t.Errorf("read %d bytes of %d", n, s.Bytes)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for i, b := range []byte{0, 1} {
+		if _, err := f.WriteAt(bytes.Repeat([]byte{b}, stretch), 10*stretch); err != nil {
+			t.Fatal(err)
+		}
+		_, diffs, err := Verify(t.Context(), d, bytes.NewReader(manifest), nil)
+		if err != nil || len(diffs) != i {
+			t.Errorf("byte %d written into a hole: %v, %v", b, diffs, err)
+		}
+	}
+}
+
+// bytesRead returns how many bytes read calls gave this process so far.
+func bytesRead(t *testing.T) (n int64) {
+	t.Helper()
+	data, err := os.ReadFile("/proc/self/io")
+	if err == nil {
+		_, err = fmt.Sscanf(string(data), "rchar: %d", &n)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}

@@ -3,8 +3,10 @@ package audit
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -13,7 +15,7 @@ import (
 	"github.com/veildb/veildb/internal/crypto/secret"
 )
 
-var update = flag.Bool("update", false, "rewrite files in testdata")
+var update = flag.Bool("update", false, "make what testdata lacks; what it has is frozen")
 
 // goldenKeys are the data keys of package volume's golden directory: version n
 // is 32 bytes of value n.
@@ -29,8 +31,8 @@ func (k goldenKeys) DEK(version uint32) (*secret.Bytes, error) {
 }
 
 // TestGoldenManifest verifies the manifest that an earlier version wrote of
-// package volume's golden directory, as every later one must; -update makes it
-// anew. Owners and modes are those of whoever checked the files out.
+// package volume's golden directory, as every later one must; -update makes one
+// that is missing. Owners and modes are those of whoever checked the files out.
 func TestGoldenManifest(t *testing.T) {
 	const golden = "testdata/v1.manifest"
 	keys := goldenKeys{}
@@ -51,7 +53,7 @@ func TestGoldenManifest(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	if *update {
+	if _, err := os.Lstat(golden); *update && errors.Is(err, fs.ErrNotExist) {
 		manifest, _ := mustWrite(t, d)
 		if err := os.WriteFile(golden, manifest, 0o644); err != nil {
 			t.Fatal(err)

@@ -233,7 +233,7 @@ func (c *checker) checkEntry(e *volume.Entry) error {
 		})
 	}
 	if c.o.Read || c.o.Zeros {
-		return c.readContent(path)
+		return c.readContent(path, e.Size())
 	}
 	return nil
 }
@@ -272,8 +272,8 @@ func neverWritten(path string) (bool, error) {
 	return len(bytes.Trim(b[:n], "\x00")) == 0, nil
 }
 
-// readContent reads all content of path.
-func (c *checker) readContent(path string) error {
+// readContent reads all content of path, size bytes, but its holes.
+func (c *checker) readContent(path string, size int64) error {
 	lower, err := disk.OS.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return err
@@ -287,9 +287,13 @@ func (c *checker) readContent(path string) error {
 	defer f.Close()
 	buf := make([]byte, 1<<20)
 	defer clear(buf)
-	for off := int64(0); ; off += int64(len(buf)) {
+	for off := int64(0); off < size; off += int64(len(buf)) {
 		if err := c.ctx.Err(); err != nil {
 			return err
+		}
+		hole, err := f.Hole(off, int64(len(buf)))
+		if err == nil && hole {
+			continue
 		}
 		n, err := f.ReadAt(buf, off)
 		if errors.Is(err, io.EOF) || err == nil && n < len(buf) {
@@ -304,4 +308,5 @@ func (c *checker) readContent(path string) error {
 			return nil
 		}
 	}
+	return nil
 }

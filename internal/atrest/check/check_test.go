@@ -178,3 +178,35 @@ func snapshot(t *testing.T, d *volume.Dir) string {
 	}
 	return all.String()
 }
+
+// TestReadHoles reads what was written, and no holes.
+func TestReadHoles(t *testing.T) {
+	const size = 200 << 20
+	d := newVolume(t)
+	if err := os.Truncate(filepath.Join(d.Root().Name(), "pages"), size); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []Options{{Read: true}, {Zeros: true}} {
+		before := bytesRead(t)
+		r, err := Run(t.Context(), d, o)
+		if err != nil || len(r.Problems) != 0 || r.Bytes < size-8192 {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		if n := bytesRead(t) - before; n < 3<<20 || n > size/4 {
+			t.Errorf("%+v: read %d bytes, 3 MiB are not holes", o, n)
+		}
+	}
+}
+
+// bytesRead returns how many bytes read calls gave this process so far.
+func bytesRead(t *testing.T) (n int64) {
+	t.Helper()
+	data, err := os.ReadFile("/proc/self/io")
+	if err == nil {
+		_, err = fmt.Sscanf(string(data), "rchar: %d", &n)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/veildb/veildb/internal/atrest/volume"
+	"github.com/veildb/veildb/internal/disk"
 )
 
 // A Kind is what a finding is about.
@@ -245,7 +246,7 @@ const (
 
 // scanPart judges the part of a file that starts at off.
 func (s *scanner) scanPart(ctx context.Context, t target, off int64, buf []byte) error {
-	f, err := os.OpenFile(filepath.Join(s.root, t.rel), os.O_RDONLY|unix.O_NOFOLLOW, 0)
+	f, err := disk.OS.OpenFile(filepath.Join(s.root, t.rel), os.O_RDONLY|unix.O_NOFOLLOW, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // gone meanwhile
 	}
@@ -261,7 +262,7 @@ func (s *scanner) scanPart(ctx context.Context, t target, off int64, buf []byte)
 			return err
 		}
 		// A little more than its share, for canaries across the boundary.
-		n, err := f.ReadAt(buf, off)
+		n, err := disk.ReadSparse(f, buf, off)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}

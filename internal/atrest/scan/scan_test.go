@@ -248,3 +248,48 @@ func BenchmarkJudge(b *testing.B) {
 		judgeUnit(&notes, target{}, 0, unit)
 	}
 }
+
+// TestHoles leaves holes alone, and finds what is written behind them.
+func TestHoles(t *testing.T) {
+	const size = 200 << 20
+	d := newVolume(t, newTestKeys(t))
+	put(t, d, "sparse", []byte("content"))
+	path := filepath.Join(d.Root().Name(), "sparse")
+	if err := os.Truncate(path, size); err != nil {
+		t.Fatal(err)
+	}
+	before := bytesRead(t)
+	r, err := Run(t.Context(), d, Options{})
+	if err != nil || r.Total != 0 || r.Bytes < size {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if n := bytesRead(t) - before; n > size/4 {
+		t.Errorf("read %d bytes of a hole", n)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Across the boundary of two reads.
+	_, err = f.WriteAt([]byte("Erika Mustermann"), 100<<20-5)
+	if err := errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	r, err = Run(t.Context(), d, Options{Canaries: [][]byte{[]byte("Erika Mustermann")}})
+	if err != nil || len(r.Findings) == 0 || r.Findings[0].Kind != Canary || r.Findings[0].Offset != 100<<20-5 {
+		t.Errorf("canary behind a hole: %+v, %v", r, err)
+	}
+}
+
+// bytesRead returns how many bytes read calls gave this process so far.
+func bytesRead(t *testing.T) (n int64) {
+	t.Helper()
+	data, err := os.ReadFile("/proc/self/io")
+	if err == nil {
+		_, err = fmt.Sscanf(string(data), "rchar: %d", &n)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}

@@ -8,15 +8,35 @@ import (
 	"encoding/binary"
 	"errors"
 	"flag"
+	"io/fs"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/veildb/veildb/internal/crypto/secret"
 	"github.com/veildb/veildb/internal/disk"
 )
 
-var update = flag.Bool("update", false, "rewrite files in testdata")
+var update = flag.Bool("update", false, "make what testdata lacks; what it has is frozen")
+
+// makesGolden reports whether the frozen file or directory path is to be made:
+// one that is there never is again.
+func makesGolden(path string) bool {
+	_, err := os.Lstat(path)
+	return *update && errors.Is(err, fs.ErrNotExist)
+}
+
+func TestUpdateKeepsGolden(t *testing.T) {
+	defer func(was bool) { *update = was }(*update)
+	*update = true
+	for _, path := range []string{goldenFile, goldenDir, goldenNamesDir} {
+		if makesGolden(path) {
+			t.Errorf("-update would make %s again", path)
+		}
+	}
+	if !makesGolden("testdata/missing") {
+		t.Error("-update would not make what is missing")
+	}
+}
 
 // TestEveryBitOfTheHeader flips each bit of a header: the file must be
 // reported as damaged, with the right key as well as with a wrong one, and
@@ -210,15 +230,16 @@ func goldenContent() []byte {
 	return p
 }
 
+const goldenFile = "testdata/v1.vol"
+
 // TestGolden opens a file of format version 1 that must open for ever. Its
 // key is 32 bytes of 42; it has a hole and a tail.
 func TestGolden(t *testing.T) {
-	path := filepath.Join("testdata", "v1.vol")
+	path := goldenFile
 	keys := newTestKeys(t, 42)
 	want := make([]byte, 8192, 16384)
 	want = append(want, goldenContent()...)
-	if *update {
-		os.Remove(path)
+	if makesGolden(path) {
 		lower, err := disk.CreateNew(path, 0o644)
 		if err != nil {
 			t.Fatal(err)

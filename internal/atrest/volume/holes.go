@@ -14,6 +14,25 @@ type HoleFinder interface {
 	Hole(off, n int64) (bool, error)
 }
 
+// Hole reports whether nothing of the content in [off, off+n) was ever written,
+// false where the lower file cannot tell. What lies behind the end never was.
+func (f *File) Hole(off, n int64) (bool, error) {
+	f.gate.RLock()
+	defer f.gate.RUnlock()
+	h, ok := f.lower.(HoleFinder)
+	if !ok {
+		return false, nil
+	}
+	hole, err := h.Hole(f.base+off, n)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look for hole: %w", err)
+	}
+	return hole, nil
+}
+
 // decrypt decrypts b, whole blocks read from content offset off, in place.
 // Blocks of zeros stay zeros.
 func (f *File) decrypt(b []byte, off int64) error {

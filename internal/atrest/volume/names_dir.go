@@ -50,11 +50,10 @@ func LoadNames(dir int, keys KeySource) (*DirNames, error) {
 }
 
 func loadNames(dir int, keys KeySource) (*DirNames, error) {
-	fd, err := unix.Openat(dir, dirFileName, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	f, err := openOwn(dir, dirFileName)
 	if err != nil {
 		return nil, err
 	}
-	f := os.NewFile(uintptr(fd), dirFileName)
 	defer f.Close()
 	h, err := readHeaderOf(f, keys, roleNames)
 	if err != nil {
@@ -183,13 +182,30 @@ func unlinkStep(dir int, name string) error {
 	return nil
 }
 
-// readSealed reads a sealed name.
-func readSealed(dir int, name string) ([]byte, error) {
+// openOwn opens the file name in dir, which names need, for reading. The error
+// matches ErrCorrupt for what is no file, such as a link or a pipe; none is
+// followed or waited for.
+func openOwn(dir int, name string) (*os.File, error) {
+	var st unix.Stat_t
+	if err := unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return nil, err
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return nil, fmt.Errorf("%w: %s is not a regular file", ErrCorrupt, name)
+	}
 	fd, err := unix.Openat(dir, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
 	}
-	f := os.NewFile(uintptr(fd), name)
+	return os.NewFile(uintptr(fd), name), nil
+}
+
+// readSealed reads a sealed name.
+func readSealed(dir int, name string) ([]byte, error) {
+	f, err := openOwn(dir, name)
+	if err != nil {
+		return nil, err
+	}
 	defer f.Close()
 	return io.ReadAll(io.LimitReader(f, maxSealed+1))
 }

@@ -189,6 +189,37 @@ func TestNamesOfDirectory(t *testing.T) {
 	}
 }
 
+// TestNamesNeedFiles puts in the place of each file that names need what is no
+// file.
+func TestNamesNeedFiles(t *testing.T) {
+	keys := newTestKeys(t, 1)
+	for what, put := range map[string]func(path string) error{
+		"link":      func(path string) error { return os.Symlink("elsewhere", path) },
+		"pipe":      func(path string) error { return unix.Mkfifo(path, 0o600) },
+		"directory": func(path string) error { return os.Mkdir(path, 0o700) },
+	} {
+		path := t.TempDir()
+		fd := openPath(t, path)
+		names, err := MakeNames(fd, keys)
+		if err != nil {
+			t.Fatal(err)
+		}
+		low, err := names.Lower(strings.Repeat("n", 200))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(os.Remove(filepath.Join(path, dirFileName)), put(filepath.Join(path, dirFileName)), put(filepath.Join(path, low.sealedFile()))); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := LoadNames(fd, keys); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%s as id: %v", what, err)
+		}
+		if _, err := names.Name(fd, low.Name); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%s as long name: %v", what, err)
+		}
+	}
+}
+
 // diskFile adds Size to *os.File.
 type diskFile struct{ *os.File }
 

@@ -159,6 +159,11 @@ func (m *mover) copy(ctx context.Context, off int64, fresh bool) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if fresh {
+		if hole, err := m.from.Hole(off, rekeyChunk); err != nil || hole {
+			return err
+		}
+	}
 	if m.buf == nil {
 		m.buf = make([]byte, rekeyChunk)
 	}

@@ -228,3 +228,43 @@ func change(f *File, model *[]byte, r *rand.Rand, most int) error {
 		return nil
 	}
 }
+
+// countingLower counts the bytes that are read of it.
+type countingLower struct {
+	*memFile
+	read int
+}
+
+func (f *countingLower) ReadAt(p []byte, off int64) (int, error) {
+	n, err := f.memFile.ReadAt(p, off)
+	f.read += n
+	return n, err
+}
+
+// TestRekeyReadsNoHoles copies the one chunk of a file that has data.
+func TestRekeyReadsNoHoles(t *testing.T) {
+	lower := &countingLower{memFile: newMemFile()}
+	f, err := Create(lower, newTestKeys(t, 1), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteAt([]byte("data"), 5*rekeyChunk+7); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Truncate(20*rekeyChunk + 9); err != nil {
+		t.Fatal(err)
+	}
+	lower.read = 0
+	to := newMemFile()
+	err = f.Rekey(t.Context(), to, newTestKeys(t, 1, 2), RekeyOptions{Commit: func() (disk.File, error) { return to, nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lower.read > 3*rekeyChunk { // the chunk, and that of the end
+		t.Errorf("read %d bytes of %d", lower.read, len(lower.data))
+	}
+	got := make([]byte, 20*rekeyChunk+9)
+	if n, err := f.ReadAt(got, 0); n != len(got) || err != nil && err != io.EOF || string(bytes.Trim(got, "\x00")) != "data" {
+		t.Errorf("%d bytes, %v: content differs", n, err)
+	}
+}
