@@ -109,7 +109,7 @@ for p in java encjdbc; do
 	[ -d "$w/$p" ] || bounded 180 mvn -q -B -f "$here/$p/pom.xml" dependency:copy-dependencies "-DoutputDirectory=$w/$p" >"$out/mvn-$p.log" 2>&1 || rm -rf "${w:?}/$p"
 done
 mkdir -p "$w/classes"
-bounded 60 javac -d "$w/classes" "$here/java/Client.java"
+bounded 60 javac -d "$w/classes" "$here/java/Client.java" "$here/java/Pool.java"
 bounded 180 go build -C "$here/go" -o "$w/goclient" .
 cp "$here/encdbgo/go.mod" "$w/encdbgo.mod"
 if [ -n "${ENCDB_GO_CLIENT:-}" ]; then
@@ -143,13 +143,14 @@ client_cli() {
 	' "$w/cli"
 }
 client_go() { bounded 90 "$w/goclient"; }
-jdbc() { # jdbc DRIVERS SCHEME OPTIONS [CLASS]
+jdbc() { # jdbc DRIVERS SCHEME OPTIONS [CLASS [PROGRAM]]
 	# The vendor's driver is of the time before modules hid this package.
-	bounded 90 java --add-exports=java.base/com.sun.crypto.provider=ALL-UNNAMED -cp "$w/classes:$w/$1/*" Client "$2" "$3" ${4:+"$4"}
+	bounded 90 java --add-exports=java.base/com.sun.crypto.provider=ALL-UNNAMED -cp "$w/classes:$w/$1/*" "${5:-Client}" "$2" "$3" ${4:+"$4"}
 }
 client_mariadb_j() { jdbc java jdbc:mariadb: ""; }
 client_mysql_j() { jdbc java jdbc:mysql: ""; }
 client_encjdbc() { jdbc encjdbc jdbc:mysql:encdb: "" com.aliyun.encdb.mysql.jdbc.EncDriver; }
+client_encjdbc_pool() { jdbc encjdbc jdbc:mysql:encdb: "" com.aliyun.encdb.mysql.jdbc.EncDriver Pool; }
 client_encdbgo() { bounded 90 "$w/encdbgo"; }
 client_pymysql() { bounded 90 "$python" "$here/python/client.py" pymysql; }
 client_connector() { PYTHONPATH=$w/python-c bounded 90 "$python" "$here/python/client.py" connector; }
@@ -245,6 +246,18 @@ reveals() {
 	run "$1" own "$gate_port" app "$w/tls.pem" "$w/mek"
 	row "$2 | $3 | text prepared | | | | | $(cell "$1" "$4.server" own values "text prepared")"
 }
+# pool NAME TITLE VERSION BASE: the same with a pool, whose connections must all be
+# like the first one.
+pool() {
+	run "$1" own "$gate_port" app "$w/tls.pem" "$w/mek"
+	result=ok
+	for n in 1 2 3 4 5 6 7 8; do
+		sed -n "s/^$n	//p" "$out/$1.own" >"$out/$1.own$n"
+		r=$(cell "$1" "$4.server" "own$n" values "text prepared")
+		[ "$result" != ok ] || [ "$r" = ok ] || result="connection $n $r"
+	done
+	row "$2 | $3 | text prepared | | | | | $result"
+}
 
 check cli "\`mariadb\`" "$(mariadb --version | sed -n 's/.*Distrib \([0-9.]*\).*/\1/p; s/.*from \([0-9.]*\)-MariaDB.*/\1/p')" text
 check go go-sql-driver/mysql "$(module github.com/go-sql-driver/mysql)" "text prepared"
@@ -259,6 +272,7 @@ check connector_pure "mysql-connector-python, pure" "$(pip_version "" mysql-conn
 check mysql2 "mysql2 (Node)" "$(sed -n 's/.*"mysql2": "\(.*\)".*/\1/p' "$here/node/package.json")" "text prepared"
 if [ -d "$w/encjdbc" ]; then
 	reveals encjdbc "EncJDBC (vendor's)" "$(version aliyun-encdb-mysql-jdbc encjdbc)" mysql_j
+	pool encjdbc_pool "EncJDBC, a pool" "$(version aliyun-encdb-mysql-jdbc encjdbc)" mysql_j
 else
 	row "EncJDBC (vendor's) | | | | | | | not run: its artifact cannot be had"
 fi

@@ -18,22 +18,27 @@ public class Client {
         String scheme = args[0];
         if (args.length > 2) Class.forName(args[2]);
         try (Connection c = DriverManager.getConnection(scheme + "//127.0.0.1:" + System.getenv("VEIL_PORT") + "/shop" + args[1], properties(scheme))) {
-            try (Statement s = c.createStatement(); ResultSet r = s.executeQuery(QUERY + " ORDER BY id")) {
-                print("text", r);
-            } catch (Exception e) {
-                fail("text", e);
-            }
-            try (PreparedStatement s = c.prepareStatement(QUERY + " WHERE id >= ? ORDER BY id")) {
-                s.setInt(1, 1);
-                try (ResultSet r = s.executeQuery()) {
-                    print("prepared", r);
-                }
-            } catch (Exception e) {
-                fail("prepared", e);
-            }
+            read(c, "");
         } catch (Exception e) {
             fail("text", e);
             fail("prepared", e);
+        }
+    }
+
+    /** Reads the table with both kinds of statements; each line begins with prefix. */
+    static void read(Connection c, String prefix) {
+        try (Statement s = c.createStatement(); ResultSet r = s.executeQuery(QUERY + " ORDER BY id")) {
+            print(prefix + "text", r);
+        } catch (Exception e) {
+            fail(prefix + "text", e);
+        }
+        try (PreparedStatement s = c.prepareStatement(QUERY + " WHERE id >= ? ORDER BY id")) {
+            s.setInt(1, 1);
+            try (ResultSet r = s.executeQuery()) {
+                print(prefix + "prepared", r);
+            }
+        } catch (Exception e) {
+            fail(prefix + "prepared", e);
         }
     }
 
