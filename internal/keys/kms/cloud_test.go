@@ -125,7 +125,7 @@ func TestCloud(t *testing.T) {
 			t.Parallel()
 			s := kmstest.Subject{
 				Open: func(t *testing.T) keyring.Provider {
-					return open(t, scheme+":"+c.key, kms.Config{Timeout: 3 * time.Second})
+					return open(t, scheme+":"+c.key, kms.Config{})
 				},
 				Other:   func(t *testing.T) keyring.Provider { return open(t, scheme+":"+c.other, kms.Config{}) },
 				Break:   func(t *testing.T, f kmstest.Fault) func() { return c.sw.Break(f) },

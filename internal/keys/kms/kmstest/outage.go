@@ -36,9 +36,10 @@ var faults = map[string]struct {
 }
 
 // tooLong is when a call that had to give up, after patience for a manager that
-// hangs, has not.
+// hangs, or after retries of one that may be back soon, has not.
 const (
 	patience = 500 * time.Millisecond
+	retries  = 3 * time.Second
 	tooLong  = 30 * time.Second
 )
 
@@ -54,8 +55,11 @@ func (s Subject) outage(t *testing.T) {
 			blob := wrap(t, before, key)
 			mend := s.Break(t, f.fault)
 			wait := tooLong
-			if f.fault == Hang {
+			switch f.fault {
+			case Hang:
 				wait = patience
+			case Down, Garbage:
+				wait = retries
 			}
 			during := s.Open(t)
 			for who, p := range map[string]keyring.Provider{"before": before, "during": during} {
@@ -111,13 +115,17 @@ func (s Subject) keyFileOutage(t *testing.T) {
 		t.Fatal(err)
 	}
 	mend := s.Break(t, Down)
-	if _, err := keyring.Open(t.Context(), path, opts); !errors.Is(err, keyring.ErrUnreachable) {
+	ctx, cancel := context.WithTimeout(t.Context(), retries)
+	defer cancel()
+	if _, err := keyring.Open(ctx, path, opts); !errors.Is(err, keyring.ErrUnreachable) {
 		t.Errorf("open: %v, want ErrUnreachable", err)
 	}
 	if _, err := r.DEK(1); err != nil {
 		t.Errorf("data key of an unlocked key file: %v", err)
 	}
-	if err := r.Rotate(t.Context()); !errors.Is(err, keyring.ErrUnreachable) {
+	ctx, cancel = context.WithTimeout(t.Context(), retries)
+	defer cancel()
+	if err := r.Rotate(ctx); !errors.Is(err, keyring.ErrUnreachable) {
 		t.Errorf("rotate: %v, want ErrUnreachable", err)
 	}
 	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
