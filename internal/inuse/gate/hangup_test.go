@@ -109,6 +109,7 @@ func TestHalfClosed(t *testing.T) {
 			at = dialRaw(t, g.addr, user, "hr", 0)
 			sql := "SELECT REPEAT('x', 30000000) FROM dept LIMIT 1"
 			at.NetConn().Write(append([]byte{byte(len(sql) + 1), 0, 0, 0, byte(wire.ComQuery)}, sql...))
+			at.NetConn().SetReadDeadline(time.Now().Add(5 * time.Minute))
 			begun, err := io.CopyN(io.Discard, at.NetConn(), 1000) // the server is done with it
 			if err != nil {
 				t.Fatal(err)
