@@ -260,8 +260,8 @@ type transcript struct {
 
 func (tr *transcript) String() string { return strings.Join(tr.text, "\n") }
 
-// plain is what the transcript shows in plain: without cells, NULL in columns
-// of cells, the clock, and the ends of results.
+// plain is what the transcript shows in plain: without cells, the clock, and the
+// ends of results.
 func (tr *transcript) plain() string {
 	var out []string
 	for _, l := range tr.text {
@@ -321,6 +321,7 @@ func (c *rawClient) packet(tr *transcript, r *wire.Response, kind wire.Kind, p [
 		tr.columns = append(tr.columns, col.Clone())
 		tr.marked[i] = col.Filler[1]&encdb.CipherMark != 0
 		tr.add("column %s|%s|%s|%s marked=%v", col.Schema, col.OrgTable, col.OrgName, col.Name, tr.marked[i])
+		tr.add("described as type=%d.%d length=%d flags=%x charset=%d", col.Type, col.Decimals, col.Length, col.Flags, col.Charset)
 	case wire.KindRow:
 		values, err := c.values(tr, r.Binary, p)
 		if err != nil {
@@ -329,10 +330,10 @@ func (c *rawClient) packet(tr *transcript, r *wire.Response, kind wire.Kind, p [
 		tr.rows = append(tr.rows, values)
 		for i, v := range values {
 			switch {
-			case tr.marked[i] || isCell(v):
-				tr.add("  <cell>")
 			case v == nil:
 				tr.add("  NULL")
+			case tr.marked[i] || isCell(v):
+				tr.add("  <cell>")
 			default:
 				tr.add("  %q", v)
 			}

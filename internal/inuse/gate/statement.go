@@ -84,6 +84,9 @@ func (r *reader) judge(sql []byte) verdict {
 		switch c.Class {
 		case lineage.ClassSelect, lineage.ClassInsert, lineage.ClassUpdate, lineage.ClassDelete:
 			// What is SET or shown is a constant, which the key leaves out.
+			if c.Exact {
+				break
+			}
 			r.plans.putKey(r.environment, r.key, c.judgement)
 		}
 	}

@@ -165,6 +165,9 @@ type Verdict struct {
 	Effects bool
 	// Guesses counts the constants compared with protected columns.
 	Guesses int
+	// Exact: it holds for the statement's own constants. Others would have to be
+	// judged anew where token.Text.AppendKey takes all for one.
+	Exact bool
 	// Writes are the tables written to, or made by ClassDefine.
 	Writes []schema.TableName
 	// Sets names the variables of ClassSet: folded names of system variables,

@@ -315,6 +315,46 @@ func TestGeneratedNulls(t *testing.T) {
 	}
 }
 
+// TestNulls: what may be NULL, and what the server's description of a result may
+// depend on.
+func TestNulls(t *testing.T) {
+	cat := schema.NewCatalog(schema.Server{MariaDB: true, Version: 101119}, schema.IgnoreCase)
+	cat.Add(&schema.Table{TableName: schema.TableName{Database: "d", Table: "p"}, Engine: "InnoDB", Columns: []schema.TableColumn{
+		{Name: "id", Type: "int(11)"}, {Name: "pay", Type: "int(11)"}, {Name: "born", Type: "date"}, {Name: "seen", Type: "timestamp"}, {Name: "code", Type: "varchar(9)"}}})
+	x := New(cat, Rules{List: []Rule{{Name: "(derived)"}, {Name: "main"}}, Column: func(c schema.Column) Labels {
+		if c.Column == "id" {
+			return nil
+		}
+		return Labels{1}
+	}})
+	for expr, want := range map[string]string{
+		"CONV(pay, 10, 16)": "*", "CONV('5', 10, pay)": "null", "CONV(pay, 10, NULL)": "*",
+		"LAG(code, 2) OVER (ORDER BY id)": "*", "LEAD(id, 1) OVER (ORDER BY id)": "-", "NTH_VALUE(id, pay) OVER (ORDER BY id)": "null",
+		"LPAD(code, 9, '0')": "*", "RPAD(code, 9)": "*", "LPAD(code, 9, '')": "null", "RPAD(code, 9, code)": "null", "LPAD(code, 9, id)": "null",
+		"born + INTERVAL 1 YEAR": "*", "DATE_SUB(born, INTERVAL -90 DAY)": "*", "ADDDATE(born, 31)": "*", "DATE_SUB(born, INTERVAL 1978 YEAR)": "null", "ADDDATE(born, 2920000)": "null",
+		"DATE_ADD(born, INTERVAL '7990-1' YEAR_MONTH)": "null", "DATE_ADD(born, INTERVAL 1e4 YEAR)": "null", "DATE_ADD(born + INTERVAL 900 YEAR, INTERVAL 900 YEAR)": "null", "DATE_ADD(code, INTERVAL 1 DAY)": "null",
+		"born + INTERVAL pay DAY": "null", "born + INTERVAL id YEAR": "null", "SUBDATE(code, 1)": "null",
+		"UNIX_TIMESTAMP(seen)": "*", "UNIX_TIMESTAMP(born)": "null",
+		"CAST(code AS INET6)": "null", "CAST(code AS UUID)": "null", "CAST(code AS DATE)": "null", "CAST(code AS INT)": "*", "CAST(code AS VARCHAR(3))": "*",
+		// How many decimals, how long, a date or a time: the server says so before the rows.
+		"ROUND(pay, 2)": "*", "ROUND(id, pay)": "*", "ROUND(id, (SELECT MAX(pay) FROM p))": "predicate", "TRUNCATE(id, 1 + (SELECT MAX(pay) FROM p))": "predicate", "ROUND((SELECT MAX(pay) FROM p), 2)": "*",
+		"SUBSTR(code, LOCATE('-', code) + 1)": "*", "SUBSTR('abc', (SELECT MAX(pay) FROM p))": "predicate", "IFNULL(STR_TO_DATE('1', (SELECT MAX(code) FROM p)), '')": "predicate",
+		"(SELECT ROUND(1.5, n) FROM (SELECT (SELECT MAX(pay) FROM p) AS n) q)": "predicate", "ROUND(id, (SELECT MAX(id) FROM p))": "-",
+	} {
+		if got := short(x.judge("SELECT "+expr+" FROM p", Session{Database: "d"})); got != want {
+			t.Errorf("%s: %s, want %s", expr, got, want)
+		}
+	}
+	for sql, exact := range map[string]bool{"SELECT born + INTERVAL 1 YEAR FROM p": true, "SELECT LPAD(code, 9, ' ') FROM p": true, "SELECT code, id + INTERVAL 1 YEAR FROM p": false} {
+		if v := x.judge(sql, Session{Database: "d"}); v.Exact != exact {
+			t.Errorf("%s: exact %t", sql, v.Exact)
+		}
+	}
+	if got := short(x.judge("SELECT id FROM p WHERE code = CAST(721 AS INT)", Session{Database: "d"})); got != "predicate-type" {
+		t.Errorf("a text compared with CAST(721 AS INT): %s", got)
+	}
+}
+
 // TestComparingWrites: what a write, or a set operation, compares with protected
 // values.
 func TestComparingWrites(t *testing.T) {

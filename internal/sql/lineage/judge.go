@@ -38,6 +38,7 @@ type state struct {
 	effects int    // assignments and functions that change something
 	guesses int
 	counted bool    // ROW_COUNT is asked for
+	exact   bool    // see Verdict
 	params  []int   // Verdict.TextParams
 	uses    []*Node // for explanations: what protected columns serve for
 }
@@ -207,7 +208,7 @@ func (a *analysis) finish(v *Verdict) {
 		v.Refusal = a.refusal
 	}
 	v.Touched = len(a.touched) > 0
-	v.Guesses, v.Counted = a.guesses, a.counted
+	v.Guesses, v.Counted, v.Exact = a.guesses, a.counted, a.exact
 	v.Effects, v.TextParams = a.effects > 0, a.params
 	if v.Refusal != nil {
 		v.Outputs = nil

@@ -1,6 +1,8 @@
 package lineage
 
 import (
+	"slices"
+
 	"github.com/veildb/veildb/internal/sql/schema"
 	"github.com/veildb/veildb/internal/sql/sqlast"
 )
@@ -116,6 +118,7 @@ func (a *analysis) call(c *sqlast.Call, sc *scope) value {
 	}
 	if len(v.labels) > 0 {
 		v.tells = a.tells(c, args, sc)
+		a.shaped(c, args, sc)
 	}
 	switch {
 	case c.Name == "count" && (bare || c.Star), // how many are not NULL
@@ -141,6 +144,37 @@ func (a *analysis) call(c *sqlast.Call, sc *scope) value {
 		a.refuse(refuseEffect)
 	}
 	return v
+}
+
+// shapes are the functions whose operands, but the first, decide what type the
+// server says the result is of, if it finds their values before the rows.
+var shapes = words(`mid round str_to_date substr substring truncate`)
+
+// shaped judges what the description of a result would tell, which comes in plain.
+func (a *analysis) shaped(c *sqlast.Call, args []value, sc *scope) {
+	if c.Operator || !shapes[c.Name] || len(args) < 2 {
+		return
+	}
+	for i, v := range args[1:] {
+		if len(v.labels) > 0 && a.early(c.Args[i+1], sc) {
+			a.use(useOther, v.labels)
+		}
+	}
+}
+
+// early reports whether the server may know the value of a protected expression
+// without a row: it has a subquery, perhaps one behind the name of a column.
+func (a *analysis) early(e sqlast.Expr, sc *scope) bool {
+	switch e := e.(type) {
+	case *sqlast.Column:
+		f := a.lookup(e, sc)
+		return len(f.labels) > 0 && f.base == nil
+	case *sqlast.Subquery:
+		return true
+	case *sqlast.Call:
+		return slices.ContainsFunc(e.Args, func(x sqlast.Expr) bool { return a.early(x, sc) })
+	}
+	return false
 }
 
 // sequence checks the table NEXTVAL and its kin take.

@@ -159,7 +159,7 @@ type Column struct{ Database, Table, Name string }
 // A Constant is a literal, a parameter, or DEFAULT in a list of values.
 type Constant struct {
 	Kind ConstantKind
-	Text string // of a String; the digits of a Number that is a position in ORDER BY or GROUP BY
+	Text string // of a String; the digits of a whole Number; the unit of an INTERVAL
 	// Param counts the parameters of the statement from 1, for a Param; 0 if that
 	// is not known.
 	Param int

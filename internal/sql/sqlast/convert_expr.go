@@ -151,7 +151,9 @@ func (c *converter) other(n ast.ExprNode) Expr {
 		return &Constant{Kind: Number, Text: strconv.Itoa(n.N)}
 	case *ast.TableNameExpr: // of a sequence
 		return &Call{Name: "sequence", Operator: true, Args: []Expr{&Column{n.Name.Schema.O, n.Name.Name.O, ""}}}
-	case *ast.TrimDirectionExpr, *ast.TimeUnitExpr, *ast.GetFormatSelectorExpr:
+	case *ast.TimeUnitExpr:
+		return &Constant{Kind: Other, Text: n.Unit.String()}
+	case *ast.TrimDirectionExpr, *ast.GetFormatSelectorExpr:
 		return &Constant{Kind: Other}
 	}
 	c.fail("expression")
@@ -205,7 +207,12 @@ func constant(n *driver.ValueExpr) Expr {
 	case driver.KindBinaryLiteral, driver.KindMysqlBit:
 		return &Constant{Kind: Other}
 	}
-	return &Constant{Kind: Number}
+	out := &Constant{Kind: Number}
+	switch n.Kind() {
+	case driver.KindInt64, driver.KindUint64:
+		out.Text = strconv.FormatUint(n.GetUint64(), 10)
+	}
+	return out
 }
 
 // binary flattens chains of AND and OR, which can be long.

@@ -431,13 +431,18 @@ func shimDynamic(w *rewriter, i, end int) (int, error) {
 	return last, nil
 }
 
-// castTypes are types of CAST that the parser lacks.
-var castTypes = map[string]bool{"inet4": true, "inet6": true, "uuid": true, "varchar": true, "int": true, "interval": true}
+// castTypes are types of CAST that the parser lacks, and the like it has: DATE for
+// those to which not every text can be cast.
+var castTypes = map[string]string{"inet4": "DATE", "inet6": "DATE", "uuid": "DATE", "varchar": "CHAR", "int": "SIGNED", "interval": "DATE"}
 
-// shimCastType writes CAST(x AS INET6) as CAST(x AS CHAR).
+// shimCastType writes CAST(x AS INET6) as CAST(x AS DATE).
 func shimCastType(w *rewriter, i, end int) (int, error) {
 	t := w.t
-	if i+2 >= end || t.Tokens[i+1].Kind != token.Word || !castTypes[strings.ToLower(string(t.Bytes(i+1)))] {
+	if i+2 >= end || t.Tokens[i+1].Kind != token.Word {
+		return i, nil
+	}
+	like, ok := castTypes[strings.ToLower(string(t.Bytes(i+1)))]
+	if !ok {
 		return i, nil
 	}
 	open := int(w.up[i])
@@ -448,6 +453,6 @@ func shimCastType(w *rewriter, i, end int) (int, error) {
 	if !t.IsWord(open-1, "CAST") || !t.IsSymbol(last, ")") {
 		return i, nil
 	}
-	w.word("AS CHAR")
+	w.word("AS " + like)
 	return last, nil
 }

@@ -1121,3 +1121,785 @@ SELECT COUNT(*) OVER (), name FROM employee WHERE salary < 90000
 SELECT ROW_NUMBER() OVER (), id FROM employee ORDER BY salary
 
 SELECT UUID_SHORT() > salary, CONNECTION_ID() + salary, IFNULL(@@version, ssn), CONCAT(USER(), ssn) FROM employee
+
+-- NULL, descriptions of results, and much else
+SELECT CONV('5', 10, salary - 77220) FROM employee WHERE id = 1
+
+SELECT CONV('1', salary - 77220, 10) FROM employee WHERE id = 1
+
+SELECT LAG(1, FLOOR(salary - 77231)) OVER (ORDER BY id) FROM employee
+
+SELECT LEAD('x', CAST(salary - 77231 AS INT)) OVER (ORDER BY id) FROM employee
+
+SELECT NTH_VALUE(id, CAST(salary - 77229 AS INT)) OVER (ORDER BY id) FROM employee
+
+SELECT ADDDATE(ssn, 1) FROM employee
+
+SELECT ADDDATE(CONCAT('2001-02-', LEFT(ssn, 2)), 1) FROM employee
+
+SELECT CAST(CONCAT('2001-02-', LEFT(ssn, 2)) AS DATE) FROM employee
+
+SELECT CONVERT(CONCAT('2001-02-', LEFT(ssn, 2)), DATE) FROM employee
+
+SELECT CAST(CONCAT('23:', SUBSTR(ssn, 5, 2), ':', LEFT(ssn, 2)) AS TIME), TIMESTAMP(CONCAT('2001-02-', LEFT(ssn, 2))), DATE(CONCAT('2001-02-', LEFT(ssn, 2))) FROM employee
+
+SELECT CAST(CONCAT('1.2.3.', LEFT(ssn, 3)) AS INET4) FROM employee
+
+SELECT CAST(CONCAT('::', LEFT(ssn, 1), ':', REPLACE(LEFT(ssn, 1), '7', 'g')) AS INET6) FROM employee
+
+SELECT ST_ASTEXT(CONCAT(x'0000000001', REPLACE(LEFT(ssn, 1), '7', x'01'), x'000000', REPEAT(x'00', 16))) FROM employee
+
+SELECT ST_SRID(CONCAT(x'0000000001', REPLACE(LEFT(ssn, 1), '7', x'01'), x'000000', REPEAT(x'00', 16))) FROM employee
+
+SELECT ST_ASWKB(CONCAT(x'0000000001', REPLACE(LEFT(ssn, 1), '7', x'01'), x'000000', REPEAT(x'00', 16))) FROM employee
+
+SELECT LPAD(TRIM(LEADING '7' FROM ssn), 11, '') FROM employee
+
+SELECT RPAD(TRIM(LEADING '7' FROM ssn), 11, '') FROM employee
+
+SELECT CASE WHEN 0 THEN 1 WHEN salary > 80000 THEN NULL ELSE 1 END FROM employee
+
+SELECT CASE id WHEN 9 THEN 1 WHEN salary - 91356.25 THEN NULL ELSE 1 END FROM employee
+
+SELECT CASE WHEN id > 9 THEN 1 WHEN salary > 80000 THEN 2 END FROM employee
+
+SELECT DATE_SUB(day, INTERVAL 1978 YEAR) FROM born
+
+SELECT DATE_ADD(day, INTERVAL 7985 YEAR), day + INTERVAL 8000 YEAR, ADDDATE(day, INTERVAL 7999 YEAR) FROM born
+
+SELECT day + INTERVAL 2915000 DAY, day - INTERVAL 730000 DAY FROM born
+
+SELECT DATE_ADD(day, INTERVAL 2920000 DAY), ADDDATE(day, 2920000), SUBDATE(day, 730000) FROM born
+
+SELECT UNIX_TIMESTAMP(at), TIMESTAMPADD(YEAR, 7990, day), UNIX_TIMESTAMP(DATE_ADD(at, INTERVAL 40 YEAR)) FROM born
+
+SELECT LAST_DAY(DATE_ADD(day, INTERVAL 7990 YEAR)), TIME(at), DATE_FORMAT(day, '%X%V'), YEARWEEK(day) FROM born
+
+SELECT JSON_QUOTE(ssn), JSON_QUOTE(salary), JSON_OBJECT(ssn, 1), JSON_ARRAY(ssn) FROM employee
+
+SELECT FORMAT(salary, salary), FORMAT(1, 2, ssn), REGEXP_REPLACE('a', ssn, 'b'), REPLACE(ssn, LEFT(ssn, 1), ''), EXP(salary - 80000) FROM employee WHERE id = 1
+
+SELECT REGEXP_REPLACE(CONCAT(ssn, REPEAT('a', 3000)), '^7.*(a+)+b', '') FROM employee WHERE id = 1
+
+SELECT CONCAT(ssn, REPEAT('a', 3000)) REGEXP '^7.*(a+)+b' FROM employee WHERE id = 1
+
+SELECT GREATEST(ssn, salary), LEAST(ssn, hired), GREATEST(hired, CONCAT('2001-02-', LEFT(ssn, 2))) FROM employee
+
+SELECT hired = CONCAT('2001-02-', LEFT(ssn, 2)), hired < ssn, hired IN (ssn, '2001-01-01'), hired BETWEEN ssn AND '2020-01-01' FROM employee
+
+SELECT COALESCE(CAST(ssn AS DATE), hired), IFNULL(hired, ssn), IF(id, hired, ssn) FROM employee
+
+SELECT IF(hired = ssn, hired, hired), MAX(CAST(ssn AS TIME)) FROM employee GROUP BY id
+
+SELECT STRCMP(hired, ssn), FIELD(hired, ssn), LOCATE('a', hired, salary - 80000), SUBSTRING_INDEX(ssn, '-', salary), LEFT('abc', salary - 80000), SUBSTR('abc', salary - 80000) FROM employee
+
+SELECT OCT(ssn), BIN(salary), ORD(ssn), POSITION('7' IN ssn), QUOTE(ssn), FIND_IN_SET(ssn, '1,2') FROM employee
+
+SELECT WEIGHT_STRING(ssn), SHA2(ssn, 256), COMPRESS(ssn), CHR(salary) FROM employee
+
+SELECT SUM(ssn), AVG(CAST(ssn AS DATE)), BIT_AND(salary), STDDEV_SAMP(salary), GROUP_CONCAT(IF(salary > 80000, NULL, 1)) FROM employee GROUP BY id
+
+SELECT JSON_ARRAYAGG(IF(salary > 80000, NULL, 1)), JSON_OBJECTAGG(id, ssn), MEDIAN(salary) OVER (PARTITION BY id) FROM employee GROUP BY id
+
+SELECT SUM(salary) OVER (ORDER BY id ROWS BETWEEN 1 FOLLOWING AND 2 FOLLOWING), FIRST_VALUE(ssn) OVER (ORDER BY id ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) FROM employee
+
+SHOW VARIABLES LIKE 'wárning_count'
+
+SELECT IF(ssn > '8', ssn + 0, 0) FROM employee WHERE id = 1
+SHOW VARIABLES LIKE 'wárning_count'
+
+SELECT IF(ssn > '8', ssn + 0, 0) FROM employee WHERE id = 1
+SHOW VARIABLES WHERE VARIABLE_NAME = 'wárning_count'
+
+CREATE TEMPORARY TABLE employee (id INT, ssn VARCHAR(11))
+CREATE OR REPLACE TEMPORARY TABLE employee (id INT, id INT)
+SELECT CONCAT(ssn, '') FROM employee
+SELECT ssn FROM employee
+
+CREATE TEMPORARY TABLE employee (id INT, ssn VARCHAR(11))
+CREATE OR REPLACE TEMPORARY TABLE employee AS SELECT (SELECT id FROM dept) AS ssn
+SELECT CONCAT(ssn, '') FROM employee
+
+CREATE TEMPORARY TABLE employee (id INT, ssn VARCHAR(11))
+CREATE OR REPLACE TABLE employee (id INT, ssn VARCHAR(11))
+SELECT CONCAT(ssn, '') FROM employee
+
+CREATE TEMPORARY TABLE employee (id INT, ssn VARCHAR(11))
+DROP TABLE employee
+SELECT CONCAT(ssn, '') FROM employee
+
+CREATE TEMPORARY TABLE employee (id INT, ssn VARCHAR(11))
+ROLLBACK
+SELECT CONCAT(ssn, '') FROM employee
+
+CREATE TEMPORARY TABLE pub.employee (id INT, ssn VARCHAR(11))
+SELECT CONCAT(ssn, '') FROM employee
+SELECT CONCAT(ssn, '') FROM pub.employee
+
+CREATE TEMPORARY TABLE employee (id INT, ssn VARCHAR(11))
+TRUNCATE TABLE employee
+SELECT CONCAT(ssn, '') FROM employee
+
+CREATE TEMPORARY TABLE employee (id INT, ssn VARCHAR(11))
+DROP TEMPORARY TABLE employee, dept
+SELECT CONCAT(ssn, '') FROM employee
+
+CREATE TEMPORARY TABLE employee (id INT, ssn VARCHAR(11))
+RENAME TABLE employee TO emp2
+SELECT CONCAT(ssn, '') FROM employee
+
+CREATE TEMPORARY SEQUENCE employee
+SELECT CONCAT(ssn, '') FROM employee
+
+UPDATE employee SET notes = IF(ssn > '8', CONCAT('r', id), 'same')
+SELECT COUNT(DISTINCT notes) FROM employee
+
+UPDATE employee SET salary = salary * 0.00001
+SELECT COUNT(DISTINCT salary) FROM employee
+
+UPDATE employee SET notes = LEFT(ssn, 1)
+SELECT COUNT(DISTINCT notes) FROM employee
+
+UPDATE employee SET notes = LEFT(ssn, 1)
+SELECT DISTINCT notes FROM employee
+
+INSERT INTO employee (id, name, ssn, notes) SELECT id + 10, name, CONCAT('x', id), ssn > '5' FROM employee
+SELECT COUNT(DISTINCT notes) FROM employee
+
+SELECT * FROM information_schema.COLUMN_STATS
+
+SELECT TABLE_NAME, CHECKSUM, UPDATE_TIME IS NULL FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'hr'
+
+SELECT PARTITION_NAME, TABLE_ROWS FROM information_schema.PARTITIONS WHERE TABLE_SCHEMA = 'hr' AND TABLE_NAME = 'part'
+
+SELECT * FROM information_schema.PROFILING
+
+SELECT * FROM information_schema.USER_VARIABLES
+
+SELECT * FROM information_schema.SESSION_STATUS WHERE VARIABLE_NAME LIKE 'Handler%'
+
+SELECT * FROM information_schema.INNODB_METRICS
+
+SELECT * FROM information_schema.APPLICABLE_ROLES, information_schema.OPTIMIZER_TRACE
+
+EXPLAIN FORMAT=JSON UPDATE employee SET name = 'x' WHERE ssn = '1'
+
+DESC SELECT name FROM employee WHERE ssn > '5'
+
+SELECT REPEAT('x', (SELECT FLOOR(salary / 1000) FROM employee WHERE id = 1))
+
+SELECT ROUND(1.2345678, (SELECT salary > 80000 FROM employee WHERE id = 1)), LEFT('abcdef', (SELECT salary > 80000 FROM employee WHERE id = 1) + 1)
+
+SELECT REPEAT('x', n) FROM (SELECT FLOOR(salary / 1000) n FROM employee WHERE id = 1) q
+
+SELECT q.*, LPAD('x', n, 'y') FROM (SELECT FLOOR(salary / 1000) n FROM employee WHERE id = 1 GROUP BY id) q
+
+SELECT name FROM employee WHERE ssn = ANY (VALUES ('721'), ('904'))
+
+SELECT name FROM employee WHERE ssn = '7' || '2'
+
+SELECT name FROM employee WHERE (ssn, salary) = ('a', 1)
+
+SELECT name FROM employee WHERE (id, ssn) IN ((1, 'x'), (2, 'y'))
+
+SELECT name FROM employee WHERE ssn = CAST('x' AS CHAR) COLLATE utf8mb4_general_ci
+
+SELECT name FROM employee WHERE ssn = 'x' COLLATE utf8mb4_general_ci AND notes IS NOT NULL
+
+SELECT name FROM employee WHERE salary = '9e4'
+
+SELECT name FROM employee WHERE salary = TRUE
+
+SELECT name FROM employee WHERE salary IN ('a', 'b')
+
+SELECT name FROM employee WHERE ssn = DATE '2001-01-01'
+
+SELECT name FROM employee WHERE ssn = TIMESTAMP '2001-01-01 00:00:00'
+
+SELECT name FROM employee WHERE ssn = x'3732'
+
+SELECT name FROM employee WHERE ssn = b'0110111'
+
+SELECT name FROM employee WHERE ssn = 0x37
+
+SELECT name FROM employee WHERE ssn = _binary '7'
+
+SELECT name FROM employee WHERE ssn = @a
+
+SELECT name FROM employee WHERE ssn = @@version
+
+SELECT name FROM employee WHERE ssn = USER()
+
+SELECT name FROM employee WHERE ssn = LAST_INSERT_ID()
+
+SELECT name FROM employee WHERE ssn = FOUND_ROWS()
+
+SELECT name FROM employee WHERE ssn = NOW()
+
+SELECT name FROM employee WHERE ssn = JSON_VALUE('{"a":1}', '$.a')
+
+SELECT name FROM employee WHERE ssn = IF(1, 720, 'x')
+
+SELECT name FROM employee WHERE ssn = COALESCE(720, 'x')
+
+SELECT name FROM employee WHERE ssn = GREATEST('a', 'b')
+
+SELECT name FROM employee WHERE ssn = NULLIF('a', 'b')
+
+SELECT name FROM employee WHERE ssn = CASE WHEN 1 THEN 'x' END
+
+SELECT name FROM employee WHERE ssn BETWEEN '7' AND '7'
+
+SELECT name FROM employee WHERE ssn <> 'x'
+
+SELECT name FROM employee WHERE NOT ssn = 'x'
+
+SELECT name FROM employee WHERE ssn NOT IN ('x')
+
+SELECT name FROM employee WHERE ssn LIKE '721-07-4427'
+
+SELECT name FROM employee WHERE ssn IS NOT NULL IS TRUE
+
+SELECT name FROM employee WHERE ssn = 'x' = 0
+
+SELECT name FROM employee WHERE ssn = ('x' AND 1)
+
+SELECT name FROM employee WHERE ssn = ROW('x')
+
+SELECT name FROM employee WHERE EXISTS (SELECT 1 FROM dept WHERE ssn = 'x')
+
+SELECT name FROM employee WHERE id IN (SELECT id FROM employee WHERE ssn = 'x')
+
+SELECT name FROM employee WHERE id NOT IN (SELECT id FROM employee WHERE ssn = 'x')
+
+SELECT d.name FROM dept d WHERE NOT EXISTS (SELECT 1 FROM employee e WHERE e.dept_id = d.id AND e.ssn = 'y')
+
+SELECT e.name FROM employee e LEFT JOIN dept d ON d.id = e.dept_id AND e.notes IS NULL WHERE d.id IS NULL
+
+SELECT e.name FROM dept d LEFT JOIN employee e ON e.dept_id = d.id AND e.ssn IN ('x', 'y') WHERE e.id IS NULL
+
+SELECT name FROM employee HAVING ssn = 'x'
+
+SELECT name, ssn FROM employee HAVING ssn IS NOT NULL
+
+SELECT dept_id, COUNT(ssn) c FROM employee GROUP BY dept_id HAVING c > 1
+
+SELECT dept_id, MAX(ssn) m FROM employee GROUP BY dept_id HAVING m IS NOT NULL
+
+SELECT dept_id FROM employee GROUP BY dept_id HAVING MAX(ssn) = MIN(ssn)
+
+SELECT DISTINCT dept_id, ssn > '5' FROM employee
+
+SELECT DISTINCT dept_id FROM employee WHERE ssn > '5'
+
+SELECT DISTINCT a.ssn FROM employee a, employee b
+
+SELECT COUNT(DISTINCT a.ssn, b.ssn) FROM employee a, employee b
+
+SELECT COUNT(DISTINCT CONCAT(ssn, dept_id)) FROM employee
+
+SELECT COUNT(DISTINCT ssn COLLATE utf8mb4_general_ci) FROM employee
+
+SELECT COUNT(ssn = 'x') FROM employee
+
+SELECT SUM(ssn IS NULL), SUM(notes IS NULL) FROM employee
+
+SELECT ssn IS NULL OR salary > 80000 FROM employee
+
+SELECT (ssn IS NULL) = (salary > 80000) FROM employee
+
+SELECT COUNT(*) FILTER (WHERE salary > 80000) FROM employee
+
+SELECT ssn FROM employee GROUP BY ssn WITH ROLLUP
+
+SELECT id, ssn FROM employee GROUP BY id, ssn WITH ROLLUP
+
+SELECT id, notes, COUNT(*) FROM employee GROUP BY notes, id WITH ROLLUP
+
+SELECT ANY_VALUE(ssn), MIN(hired) FROM employee GROUP BY dept_id, ssn IS NULL
+
+SELECT e.id, e.notes FROM employee e JOIN employee f ON 1 GROUP BY e.id, f.ssn
+
+SELECT name FROM employee ORDER BY ssn IS NULL, name
+
+SELECT name FROM employee ORDER BY notes IS NULL
+
+SELECT name FROM employee ORDER BY -ssn
+
+SELECT name, ssn x FROM employee ORDER BY x
+
+SELECT name, ssn FROM employee ORDER BY 2
+
+SELECT name, ssn FROM employee ORDER BY '2', 1
+
+SELECT name, ssn FROM employee ORDER BY 1 + 1
+
+SELECT name, ssn FROM employee UNION ALL SELECT name, ssn FROM employee ORDER BY 2
+
+(SELECT name, ssn AS z FROM employee) UNION ALL (SELECT name, ssn FROM employee) ORDER BY z
+
+(SELECT name FROM employee ORDER BY ssn LIMIT 1) UNION ALL SELECT 'z'
+
+SELECT * FROM (SELECT name FROM employee ORDER BY salary LIMIT 1) q
+
+SELECT (SELECT name FROM employee ORDER BY salary LIMIT 1)
+
+SELECT name FROM dept WHERE id = (SELECT dept_id FROM employee ORDER BY salary DESC LIMIT 1)
+
+SELECT name, RANK() OVER (ORDER BY id), DENSE_RANK() OVER (PARTITION BY ssn ORDER BY id) FROM employee
+
+SELECT name, COUNT(*) OVER (PARTITION BY ssn) FROM employee
+
+SELECT name, COUNT(ssn) OVER (ORDER BY id) FROM employee
+
+SELECT SUM(bonus) OVER w, MAX(ssn) OVER w FROM employee WINDOW w AS (PARTITION BY dept_id ORDER BY id)
+
+SELECT SUM(bonus) OVER (w ORDER BY ssn) FROM employee WINDOW w AS (PARTITION BY dept_id)
+
+SELECT SUM(bonus) OVER w FROM employee WINDOW w AS (v ORDER BY id), v AS (PARTITION BY ssn)
+
+SELECT PERCENT_RANK() OVER (ORDER BY salary), CUME_DIST() OVER (ORDER BY salary) FROM employee
+
+SELECT PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY salary) OVER (PARTITION BY dept_id) FROM employee
+
+SELECT PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY id) OVER (PARTITION BY ssn) FROM employee
+
+SELECT GROUP_CONCAT(DISTINCT name ORDER BY ssn) FROM employee
+
+SELECT GROUP_CONCAT(name ORDER BY salary DESC LIMIT 1) FROM employee
+
+SELECT GROUP_CONCAT(name SEPARATOR ',') FROM employee GROUP BY salary > 80000
+
+SELECT JSON_ARRAYAGG(name ORDER BY salary) FROM employee
+
+SELECT JSON_OBJECT('n', name, 's', ssn) FROM employee
+
+SELECT JSON_OBJECTAGG(name, dept_id) FROM employee WHERE ssn IN ('a')
+
+SELECT JSON_LENGTH(JSON_ARRAY(ssn)), JSON_TYPE(JSON_OBJECT('a', salary)), JSON_VALID(notes), JSON_DEPTH(JSON_ARRAY(notes)) FROM employee
+
+SELECT COUNT(JSON_VALUE(JSON_OBJECT('a', ssn), '$.a')) FROM employee
+
+SELECT j.a FROM employee e, JSON_TABLE(CONCAT('["', e.name, '"]'), '$[*]' COLUMNS (a VARCHAR(40) PATH '$')) j WHERE e.ssn IS NOT NULL
+
+SELECT j.a FROM JSON_TABLE('[1,2]', '$[*]' COLUMNS (a INT PATH '$')) j JOIN employee e ON e.salary = j.a
+
+SELECT j.a, e.ssn FROM JSON_TABLE('[1,2]', '$[*]' COLUMNS (a INT PATH '$')) j JOIN employee e ON e.id = j.a
+
+SELECT j.b FROM employee e, JSON_TABLE(JSON_OBJECT('a', e.ssn), '$' COLUMNS (NESTED PATH '$.a' COLUMNS (b VARCHAR(20) PATH '$'))) j
+
+SELECT * FROM employee e, LATERAL (SELECT e.ssn AS z) q
+
+SELECT q.z FROM employee e LEFT JOIN (SELECT ssn AS z, id FROM employee) q ON q.id = e.id
+
+SELECT q.z IS NULL FROM employee e LEFT JOIN (SELECT ssn AS z, id FROM employee) q ON q.id = e.id
+
+SELECT COUNT(q.z) FROM (SELECT IF(salary > 80000, NULL, 1) AS z FROM employee) q
+
+SELECT COUNT(*) FROM (SELECT DISTINCT LEFT(ssn, 1) FROM employee) q
+
+SELECT COUNT(*) FROM (SELECT ssn FROM employee GROUP BY ssn) q
+
+SELECT COUNT(*) FROM (SELECT ssn FROM employee UNION SELECT notes FROM employee) q
+
+SELECT COUNT(*) FROM (SELECT 1 FROM employee WHERE salary > 80000) q
+
+SELECT COUNT(*) FROM (SELECT ssn FROM employee ORDER BY salary LIMIT 2) q WHERE ssn IS NOT NULL
+
+SELECT q.id FROM (SELECT id, ssn FROM employee ORDER BY ssn LIMIT 1) q
+
+WITH q AS (SELECT id FROM employee ORDER BY salary LIMIT 1) SELECT name FROM employee JOIN q USING (id)
+
+WITH q AS (SELECT id, salary FROM employee) SELECT a.id FROM q a JOIN q b ON a.salary > b.salary
+
+WITH RECURSIVE q AS (SELECT 1 n UNION ALL SELECT n + 1 FROM q JOIN employee e ON e.id = n WHERE e.salary > 80000) SELECT n FROM q
+
+WITH RECURSIVE q AS (SELECT 1 n UNION ALL SELECT n + 1 FROM q WHERE n < 5), p AS (SELECT n, ssn FROM q JOIN employee ON id = n) SELECT n, ssn FROM p
+
+WITH a AS (SELECT ssn FROM employee), b AS (SELECT ssn AS name FROM a), c AS (SELECT name FROM b UNION ALL SELECT name FROM dept) SELECT name FROM c
+
+WITH dept AS (SELECT ssn AS name FROM employee) SELECT (SELECT MAX(name) FROM dept), (SELECT MAX(name) FROM hr.dept)
+
+SELECT (WITH dept AS (SELECT ssn AS name FROM employee) SELECT MAX(name) FROM dept), (SELECT MAX(name) FROM dept)
+
+SELECT name FROM dept UNION ALL (WITH dept AS (SELECT ssn AS name FROM employee) SELECT name FROM dept)
+
+SELECT * FROM (VALUES ('a'), ('b')) v (x) JOIN employee ON name <> x
+
+SELECT * FROM dept NATURAL JOIN (SELECT 1 AS id) q
+
+SELECT budget FROM dept NATURAL JOIN (SELECT 1 AS id) q
+
+SELECT * FROM dept JOIN (SELECT 4400123.75 AS budget) q USING (budget)
+
+SELECT id FROM dept LEFT JOIN (SELECT 4400123.75 AS budget) q USING (budget)
+
+SELECT employee.* , dept.name FROM dept STRAIGHT_JOIN employee
+
+SELECT dept.*, dept.* FROM dept
+
+SELECT (SELECT * FROM (SELECT ssn FROM employee LIMIT 1) q)
+
+SELECT ROW(1, 2) = (SELECT id, salary FROM employee LIMIT 1)
+
+SELECT 1 IN (SELECT salary FROM employee), 1 = ANY (SELECT id FROM employee WHERE salary > 80000)
+
+SELECT NOT EXISTS (SELECT 1 FROM employee WHERE salary > 80000)
+
+SELECT EXISTS (SELECT 1 FROM employee HAVING SUM(salary) > 320000)
+
+SELECT EXISTS (SELECT 1 FROM employee GROUP BY salary HAVING COUNT(*) > 1)
+
+SELECT (SELECT 1 FROM employee WHERE salary > 80000 LIMIT 1) IS NULL
+
+SELECT (SELECT COUNT(*) FROM employee WHERE salary > 80000)
+
+SELECT name, (SELECT MAX(hired) FROM employee e WHERE e.salary > 80000) FROM dept
+
+SELECT (SELECT id FROM employee WHERE salary = (SELECT MAX(salary) FROM employee))
+
+SELECT e.name FROM employee e WHERE salary = (SELECT MAX(salary) FROM employee)
+
+SELECT e.name FROM employee e WHERE salary >= ALL (SELECT salary FROM employee)
+
+SELECT CASE WHEN EXISTS (SELECT 1 FROM employee WHERE salary > 80000 AND id = 1) THEN 'y' ELSE 'n' END
+
+SELECT IF((SELECT salary FROM employee WHERE id = 1) > 80000, 'y', 'n')
+
+SELECT 'y' FROM dept WHERE (SELECT salary FROM employee WHERE id = 1) > 80000
+
+SELECT 'y' FROM dept LIMIT 1 OFFSET 0 ROWS EXAMINED 1
+
+SELECT 1 FROM dept JOIN employee ON employee.salary > 80000 AND employee.id = 1
+
+SELECT 1 FROM dept d JOIN employee e ON e.id = IF(e.salary > 80000, d.id, 0)
+
+SELECT TIMESTAMPADD(SECOND, salary, '2001-01-01'), DATE_SUB(hired, INTERVAL salary MINUTE), ADDTIME('00:00:00', ssn), MAKETIME(1, LEFT(ssn, 2), 1), PERIOD_ADD(200101, salary) FROM employee
+
+SELECT CRC32(ssn) % 7, INET_ATON(ssn), INET6_NTOA(UNHEX(HEX(ssn))), UUID_SHORT() + salary, FORMAT_BYTES(salary) FROM employee
+
+SELECT ssn + 0e0, - - salary, +ssn, !salary, NOT salary, salary IS TRUE, salary IS NOT UNKNOWN FROM employee
+
+SELECT ssn REGEXP '^7' IS TRUE, ssn RLIKE BINARY '7', ssn LIKE 'X7%' ESCAPE 'X', ssn SOUNDS LIKE 'x' FROM employee
+
+SELECT SUBSTR(ssn, 1, 3) AS `id`, id AS ssn FROM employee
+
+SELECT `employee`.`ssn` `COUNT(*)` FROM `employee`
+
+SELECT ssn AS 'name', name 'ssn' FROM employee
+
+SELECT 1 ssn, ssn `1`, 2 FROM employee
+
+SELECT /*+ NO_ICP(employee) */ ssn FROM employee
+
+SELECT /*!40001 SQL_NO_CACHE */ * FROM employee
+
+SELECT SQL_BUFFER_RESULT SQL_BIG_RESULT DISTINCT name, ssn FROM employee
+
+SELECT DISTINCT SQL_CALC_FOUND_ROWS ssn FROM employee LIMIT 1
+SELECT FOUND_ROWS()
+
+SELECT name FROM employee e USE INDEX () WHERE ssn = 'x'
+
+SELECT name FROM employee IGNORE INDEX FOR JOIN (uq_ssn) LIMIT 1
+
+SELECT AUTO_INCREMENT, TABLE_ROWS, AVG_ROW_LENGTH, DATA_LENGTH FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'hr' AND TABLE_NAME = 'employee'
+
+SELECT * FROM information_schema.COLUMNS WHERE TABLE_NAME = 'employee' AND COLUMN_NAME = (SELECT 'ssn' FROM hr.employee WHERE salary > 80000 AND id = 1)
+
+SELECT e.ssn FROM information_schema.TABLES t JOIN hr.employee e ON t.TABLE_NAME = 'dept'
+
+SELECT * FROM sys.schema_table_statistics
+
+SELECT * FROM performance_schema.threads
+
+SELECT * FROM information_schema.INNODB_BUFFER_PAGE
+
+SELECT * FROM mysql.innodb_index_stats WHERE table_name = 'employee'
+
+SELECT * FROM mysql.general_log
+
+SELECT * FROM mysql.help_topic LIMIT 1
+
+INSERT INTO log (msg) SELECT ssn IS NULL FROM employee
+
+INSERT INTO log (msg) SELECT COUNT(DISTINCT ssn) FROM employee
+
+INSERT INTO log (msg) SELECT COUNT(*) FROM employee WHERE salary > 80000
+SELECT * FROM log
+
+INSERT INTO log (msg) SELECT GROUP_CONCAT(name ORDER BY salary) FROM employee
+SELECT * FROM log
+
+INSERT INTO log (msg) VALUES (JSON_OBJECT('a', (SELECT ssn FROM employee LIMIT 1)))
+
+INSERT INTO log (msg) TABLE employee
+
+INSERT INTO log SELECT * FROM (SELECT id, ssn FROM employee) q
+
+INSERT INTO log (msg) WITH q AS (SELECT name FROM employee ORDER BY salary) SELECT name FROM q
+
+INSERT INTO log (msg) (SELECT name FROM dept) UNION (SELECT ssn FROM employee)
+
+INSERT INTO log (id, msg) VALUES (1, 'a') ON DUPLICATE KEY UPDATE msg = (SELECT MAX(notes) FROM employee)
+
+INSERT INTO log (id, msg) SELECT id, name FROM employee ON DUPLICATE KEY UPDATE msg = employee.notes
+
+INSERT INTO log (id, msg) SELECT id, name FROM employee e ON DUPLICATE KEY UPDATE msg = CONCAT(msg, e.ssn)
+
+INSERT INTO employee (id, name, ssn) VALUES (1, 'x', 'y') ON DUPLICATE KEY UPDATE hired = IF(ssn > '8', '2001-01-01', '2002-01-01')
+SELECT id, hired FROM employee
+
+INSERT INTO employee (id, name, ssn) VALUES (1, 'x', 'y') ON DUPLICATE KEY UPDATE ssn = IF(ssn > '8', ssn, 'z'), bonus = bonus + 1
+SELECT ROW_COUNT()
+
+UPDATE employee SET name = (SELECT x FROM (SELECT MAX(ssn) x FROM employee) q)
+
+UPDATE employee SET bonus = salary
+
+UPDATE employee SET bonus = 1 WHERE salary > 80000
+SELECT id, bonus FROM employee
+
+UPDATE employee SET id = id + 100 ORDER BY salary LIMIT 1
+SELECT id FROM employee
+
+UPDATE employee e JOIN (SELECT id FROM employee ORDER BY salary LIMIT 1) q ON q.id = e.id SET e.name = 'lowest'
+SELECT name FROM employee
+
+UPDATE employee e JOIN (SELECT id, RANK() OVER (ORDER BY salary) r FROM employee) q ON q.id = e.id SET e.bonus = q.r
+SELECT bonus FROM employee
+
+UPDATE dept d SET d.name = IF((SELECT SUM(salary) FROM employee e WHERE e.dept_id = d.id) > 150000, 'rich', 'poor')
+
+UPDATE dept SET budget = (SELECT SUM(salary) FROM employee)
+
+UPDATE employee SET salary = (SELECT MAX(budget) FROM dept)
+
+UPDATE dept SET budget = budget * IF(budget > 4000000, 1, 2), name = 'x'
+
+UPDATE log SET msg = 'x' WHERE id = (SELECT FLOOR(salary / 80000) FROM employee WHERE id = 1)
+
+UPDATE log, employee SET log.msg = employee.name WHERE employee.ssn > '8'
+
+DELETE FROM log WHERE msg IN (SELECT name FROM employee WHERE ssn > '8')
+
+DELETE employee FROM employee JOIN dept ON employee.salary > dept.budget / 50
+
+DELETE FROM employee WHERE salary > 80000 LIMIT 1
+
+DELETE FROM employee WHERE id = 1 RETURNING ssn IS NULL, LENGTH(ssn), name
+
+DELETE FROM employee WHERE id = 1 RETURNING (SELECT MAX(ssn) FROM employee)
+
+INSERT INTO employee (id, name, ssn) VALUES (71, 'x', 'y') RETURNING id, UPPER(ssn), (SELECT COUNT(*) FROM dept)
+
+CREATE TEMPORARY TABLE t1 AS SELECT id, name FROM employee WHERE salary > 80000
+
+CREATE TEMPORARY TABLE t1 AS SELECT id, name FROM employee ORDER BY salary LIMIT 1
+
+CREATE TEMPORARY TABLE t1 (a VARCHAR(40)) AS SELECT ssn AS a FROM employee
+
+CREATE TEMPORARY TABLE t1 LIKE employee
+INSERT INTO t1 SELECT * FROM employee
+SELECT ssn FROM t1
+
+CREATE TEMPORARY TABLE t1 (ssn VARCHAR(11), n INT AS (LENGTH(ssn)))
+INSERT INTO t1 (ssn) SELECT ssn FROM employee
+SELECT * FROM t1
+
+CREATE TABLE pub.employee2 AS SELECT * FROM hr.employee
+
+CREATE TABLE hr.tnew (a INT DEFAULT (SELECT MAX(salary) FROM employee))
+
+CREATE TABLE hr.tnew (a INT CHECK (a > (SELECT MAX(salary) FROM employee)))
+
+CREATE OR REPLACE TABLE log (id INT)
+
+CREATE TABLE hr.t7 (id INT) COMMENT = 'x' DATA DIRECTORY = '/tmp'
+
+CREATE TABLE hr.t8 (id INT) WITH SYSTEM VERSIONING
+
+CREATE UNIQUE INDEX x ON employee (notes(1))
+
+ALTER TABLE employee ADD UNIQUE (salary)
+
+DROP VIEW v_all
+
+LOCK TABLES employee WRITE
+
+FLUSH TABLES employee FOR EXPORT
+
+DO (SELECT IF(salary > 80000, SLEEP(1), 0) FROM employee WHERE id = 1)
+
+DO RELEASE_LOCK((SELECT ssn FROM employee LIMIT 1))
+
+DO 1, (SELECT MAX(ssn) FROM employee)
+
+SET @x = 1, @y = (SELECT 1)
+
+SET @x := ssn
+
+SET sql_select_limit = 1
+SELECT ssn FROM employee ORDER BY id
+
+SET group_concat_max_len = 4
+SELECT GROUP_CONCAT(ssn) FROM employee
+SHOW WARNINGS
+
+SET time_zone = 'SYSTEM', lc_time_names = 'de_DE', sql_mode = 'PIPES_AS_CONCAT'
+SELECT 'a' || ssn || DAYNAME(hired) FROM employee
+
+SET sql_mode = 'ONLY_FULL_GROUP_BY'
+SELECT dept_id, ssn FROM employee GROUP BY dept_id
+
+SET sql_mode = 'TRADITIONAL'
+UPDATE employee SET ssn = CONCAT(ssn, ssn)
+
+SET sql_mode = 'TIME_ROUND_FRACTIONAL,SIMULTANEOUS_ASSIGNMENT'
+UPDATE employee SET ssn = name, name = ssn
+
+SET sql_mode = 'NO_UNSIGNED_SUBTRACTION,ERROR_FOR_DIVISION_BY_ZERO'
+SELECT bonus / (salary - salary) FROM employee
+
+SELECT 'a' -- x
+, ssn FROM employee
+
+SELECT name FROM employee WHERE id = 1 /* ' */ UNION SELECT ssn FROM employee /* ' */
+
+SELECT/*!100000+*/(SELECT ssn FROM employee LIMIT 1)
+
+SELECT 0xZZ, ssn FROM employee
+
+SELECT 1.ssn FROM employee
+
+SELECT 1 .ssn FROM employee
+
+SELECT .5ssn FROM employee
+
+SELECT 1e, ssn FROM employee
+
+SELECT @`x``y`, ssn FROM employee
+
+SELECT $ssn, ssn FROM employee
+
+SELECT ssn$ FROM employee
+
+SELECT :ssn FROM employee
+
+SELECT ?
+
+SELECT 'x'.ssn FROM employee
+
+SELECT employee.`*`, employee.* FROM employee
+
+SELECT e.ssn FROM employee AS `e` JOIN dept AS `E` ON 1
+
+SELECT E.ssn FROM employee e
+
+SELECT x.ssn FROM (SELECT 'a' ssn) AS x, employee AS X
+
+SELECT a.ssn FROM employee a WHERE a.id IN (SELECT a.id FROM dept a)
+
+SELECT (SELECT a.ssn FROM (SELECT 'q' ssn) a) FROM employee a
+
+SELECT (SELECT ssn FROM (SELECT 'q' AS SSN) a) FROM employee a
+
+SELECT (SELECT ssn FROM dept a) FROM employee a
+
+SELECT a.ssn, b.ssn FROM employee a, pub.employee b
+
+SELECT COUNT(*), name FROM hr.employee, pub.employee WHERE hr.employee.ssn = pub.employee.ssn
+
+SELECT hr.employee.ssn FROM pub.employee AS hr, hr.employee
+
+SELECT name FROM employee WHERE ssn = CAST(721 AS INT)
+
+SELECT name FROM employee WHERE ssn IN (CAST(721 AS INTEGER), CAST(1 AS UNSIGNED))
+
+SELECT name FROM employee WHERE ssn = CAST('721' AS UNSIGNED)
+
+SELECT name FROM employee WHERE ssn = CONVERT('721', SIGNED)
+
+SELECT name FROM employee WHERE ssn = CAST('1.2.3.4' AS INET4)
+
+SELECT name FROM employee WHERE ssn = CAST('01:00' AS TIME)
+
+SELECT ROUND(1.23456, q.n) FROM (SELECT (SELECT salary > 80000 FROM employee WHERE id = 1) AS n) q
+
+SELECT TRUNCATE(1.23456, (SELECT salary > 80000 FROM employee WHERE id = 1) + 1)
+
+WITH q AS (SELECT (SELECT salary > 80000 FROM employee WHERE id = 1) AS n) SELECT ROUND(1.23456, n) FROM q
+
+SELECT SUBSTR('abcdefgh', (SELECT salary > 80000 FROM employee WHERE id = 1) + 1, 3)
+
+SELECT SUBSTRING('abcdefgh' FROM 1 FOR (SELECT salary > 80000 FROM employee WHERE id = 1) + 1)
+
+SELECT MID('abcdefgh', 1, (SELECT salary > 80000 FROM employee WHERE id = 1) + 1)
+
+SELECT IFNULL(STR_TO_DATE('01', IF((SELECT salary > 80000 FROM employee WHERE id = 1), '%d', '%H')), 'x')
+
+SELECT IFNULL(STR_TO_DATE('01', (SELECT IF(salary > 80000, '%d', '%H') FROM employee WHERE id = 1)), 'x')
+
+SELECT IFNULL(ROUND(1.23456, (SELECT salary > 80000 FROM employee WHERE id = 1)), '')
+
+SELECT CONCAT(ROUND(1.23456, (SELECT salary > 80000 FROM employee WHERE id = 1)), '')
+
+SELECT ROUND((SELECT AVG(salary) FROM employee), 2), SUBSTR(notes, LOCATE('-', notes) + 1), ROUND(salary, dept_id) FROM employee
+
+SELECT LPAD(ssn, 20, ' '), RPAD(ssn, 20), LPAD(ssn, 20, name) FROM employee
+
+SELECT DATE_ADD(day, INTERVAL 1 YEAR), day - INTERVAL 30 DAY, ADDDATE(day, 31), DATE_SUB(at, INTERVAL 12 HOUR) FROM born
+
+SELECT DATE_ADD(day, INTERVAL -1980 YEAR) FROM born
+
+SELECT DATE_ADD(DATE_ADD(day, INTERVAL -999 YEAR), INTERVAL -980 YEAR) FROM born
+
+SELECT DATE_ADD(day, INTERVAL '1979-6' YEAR_MONTH) FROM born
+
+SELECT DATE_ADD(day, INTERVAL 1e4 YEAR), DATE_ADD(day, INTERVAL 723000.5 DAY) FROM born
+
+SELECT DATE_ADD(day, INTERVAL (SELECT 7990) YEAR) FROM born
+
+SELECT TIMESTAMPADD(YEAR, 7985, day) FROM born
+
+SELECT (SELECT DATE_SUB(day, INTERVAL 1978 YEAR)) FROM born
+
+SELECT COUNT(DATE_SUB(day, INTERVAL 1978 YEAR)), MAX(DATE_SUB(day, INTERVAL 1978 YEAR)) FROM born GROUP BY id
+
+SELECT COUNT(d) FROM (SELECT DATE_SUB(day, INTERVAL 1978 YEAR) AS d FROM born) q
+
+SELECT name FROM born WHERE day = '2001-01-01'
+
+SELECT name FROM born WHERE day = 20010101
+
+SELECT name FROM born WHERE day = 'x'
+
+SELECT CAST(ssn AS UUID), CAST(CONCAT('00000000-0000-0000-0000-00000000000', LEFT(ssn, 1)) AS UUID) FROM employee
+
+SELECT CAST(ssn AS VARCHAR(3)), CAST(salary AS INT), CAST(salary AS DOUBLE), CAST(salary AS FLOAT), CAST(ssn AS JSON) FROM employee
+
+SELECT FORMAT(1234.5, (SELECT salary > 80000 FROM employee WHERE id = 1) + 1), REPEAT('x', 3) FROM employee
+
+SELECT CASE WHEN id THEN ROUND(bonus, (SELECT salary > 80000 FROM employee WHERE id = 1)) ELSE 1 END FROM employee
+
+SELECT SUM(ROUND(bonus, (SELECT salary > 80000 FROM employee WHERE id = 1))) FROM employee
+
+SELECT ROUND(bonus, salary > 80000) FROM employee WHERE id = 1
+
+SELECT ROUND(bonus, v.n) FROM v_hide v JOIN employee USING (id)
+
+SELECT NTH_VALUE(1, (SELECT FLOOR(salary) - 77230 FROM employee WHERE id = 1)) OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) FROM employee
+
+SELECT LAG(1, (SELECT FLOOR(salary) - 77230 FROM employee WHERE id = 1)) OVER (ORDER BY id) FROM employee
+
+SELECT LAG(1, salary - 77230) OVER (ORDER BY id) FROM employee
+
+SELECT AES_ENCRYPT(ssn, 'k'), CHR(LEFT(ssn, 2)), COMPRESS(ssn), REGEXP_SUBSTR(ssn, '^7'), REPEAT(ssn, 2), SHA2(ssn, 224) FROM employee
+
+SELECT SHA2('x', salary - 77000), REPEAT('x', salary - 80000), CHR(salary - 80000) FROM employee
+
+SELECT MAX(ssn) OVER (ORDER BY id ROWS BETWEEN 1 FOLLOWING AND 1 FOLLOWING), GROUP_CONCAT(NULLIF(ssn, '')) OVER () FROM employee
+
+SELECT YEAR(day), MONTH(day), DAYNAME(day), LAST_DAY(day), QUARTER(day), TO_DAYS(day), UNIX_TIMESTAMP(day), EXTRACT(YEAR_MONTH FROM day), TIMESTAMPDIFF(YEAR, day, '2024-01-01'), DATEDIFF('2024-01-01', day), TIME(at), DATE(at), HOUR(at) FROM born
+
+SELECT UNIX_TIMESTAMP(at) FROM born

@@ -51,3 +51,5 @@ CREATE TABLE hr.`e.ssn` (`hr.employee.ssn` VARCHAR(20), `a``b` VARCHAR(20), `emp
 INSERT INTO hr.`e.ssn` VALUES ('open', 'tick', 7);
 CREATE TABLE pub.employee (id INT PRIMARY KEY, ssn VARCHAR(20), name VARCHAR(20));
 INSERT INTO pub.employee VALUES (1, 'public', 'Pub');
+CREATE TABLE hr.born (id INT PRIMARY KEY, day DATE, at DATETIME, name VARCHAR(20));
+INSERT INTO hr.born VALUES (1, FROM_DAYS(640000 + 91357.25), FROM_DAYS(640000 + 91357.25), 'Ann'), (2, FROM_DAYS(640000 + 68420.50), FROM_DAYS(640000 + 68420.50), 'Ben');
