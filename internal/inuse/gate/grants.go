@@ -82,6 +82,13 @@ func readGrants(c *wire.Conn, account string) (held []string, err error) {
 		}
 		roles = roles[:0]
 	}
+	if account != "" { // of everybody, in MariaDB; in the session's own they are shown
+		err := queryStrings(c, "SHOW GRANTS FOR PUBLIC", func(v []string) { held = append(held, parseGrant(v[0]).held...) })
+		var none *wire.ServerError
+		if err != nil && !errors.As(err, &none) {
+			return nil, err
+		}
+	}
 	slices.Sort(held)
 	return slices.Compact(held), nil
 }

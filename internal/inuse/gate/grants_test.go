@@ -148,3 +148,24 @@ func TestPrivilegesLater(t *testing.T) {
 		t.Errorf("%v %s", err, &tr)
 	}
 }
+
+// TestPrivilegesOfEverybody: those of PUBLIC count at the login and for the check.
+func TestPrivilegesOfEverybody(t *testing.T) {
+	g := startGate(t, func(c *Config) { c.TrustGrants = false })
+	root := rootOn(t, g)
+	root.must("CREATE OR REPLACE USER plain@'%'")
+	t.Cleanup(func() { root.must("DROP USER plain@'%'") })
+	root.must("GRANT SELECT ON mysql.* TO PUBLIC")
+	held, err := readGrants(root.Conn, "plain@'%'")
+	_, _, denied := tryRaw(g.addr, "plain", "", wire.Credential{})
+	root.must("REVOKE SELECT ON mysql.* FROM PUBLIC")
+	if err != nil || !slices.Equal(held, []string{"SELECT ON `mysql`.*"}) {
+		t.Errorf("got %q, %v", held, err)
+	}
+	if denied == nil {
+		t.Error("the account is let in")
+	}
+	if held, err = readGrants(root.Conn, "plain@'%'"); err != nil || len(held) > 0 {
+		t.Errorf("without: got %q, %v", held, err)
+	}
+}
