@@ -159,7 +159,7 @@ func (e *embeddedEngine) Open(ctx context.Context, dataset, variant, arm string)
 	}
 	db := sql.OpenDB(connector)
 	return &study.Database{
-		DB: db, CPU: run.EmbeddedCPU, Verify: func(ctx context.Context) ([]result.Check, error) { return quickCheck(ctx, db) },
+		DB: db, CPU: run.EmbeddedCPU, Verify: func(ctx context.Context) ([]result.Check, error) { return quickCheck(ctx, path, options) },
 		Close: func() error { return errors.Join(db.Close(), release(), removeDatabase(path)) },
 	}, nil
 }
