@@ -117,7 +117,7 @@ func (o *mountOptions) checkPlaces() error {
 var errForOther = errors.New("it is mounted for another user alone")
 
 // mountPath makes a mount point's path absolute and free of links, also that of
-// one whose server has gone.
+// one whose server has gone, or does not answer.
 func mountPath(path string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -126,6 +126,9 @@ func mountPath(path string) (string, error) {
 	dir, err := filepath.EvalSymlinks(filepath.Dir(abs))
 	if err == nil {
 		abs = filepath.Join(dir, filepath.Base(abs))
+		if _, ours, _ := fuse.Find(abs); ours && !fuse.Answers(abs) {
+			return abs, nil
+		}
 		var resolved string
 		if resolved, err = filepath.EvalSymlinks(abs); err == nil {
 			abs = resolved
@@ -360,11 +363,6 @@ func notifyManager(message string) error {
 // runUmount unmounts path and waits until its volume is free again.
 func runUmount(ctx context.Context, env *Env, path string) error {
 	const op = "unmount volume"
-	if k, err := findKernel(path); err != nil {
-		return err
-	} else if k != nil {
-		return k.umount(ctx)
-	}
 	path, err := mountPath(path)
 	if err != nil {
 		return err
@@ -374,6 +372,11 @@ func runUmount(ctx context.Context, env *Env, path string) error {
 		return err
 	}
 	if !ok {
+		if k, err := findKernel(path); err != nil {
+			return err
+		} else if k != nil {
+			return k.umount(ctx)
+		}
 		return usagef(op, "see what is mounted: findmnt -t "+fuse.FSType, "%s: %w", path, fuse.ErrNotMounted)
 	}
 	if err := fuse.Unmount(path); errors.Is(err, fuse.ErrBusy) {

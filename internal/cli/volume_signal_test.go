@@ -176,6 +176,29 @@ func TestSignalsToMounts(t *testing.T) {
 	}
 }
 
+// TestUmountSilent is told, and does not wait for ever, when the server of a
+// mount is stopped.
+func TestUmountSilent(t *testing.T) {
+	dir, veildb := newMount(t)
+	lower, point := filepath.Join(dir, "lower"), filepath.Join(dir, "mnt")
+	if err := os.WriteFile(filepath.Join(point, "new"), nil, 0o600); err != nil { // so that the kernel asks for the root's attributes
+		t.Fatal(err)
+	}
+	pid := volume.ReadHolder(lower).PID
+	if err := unix.Kill(pid, unix.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Kill(pid, unix.SIGCONT)
+	if err := veildb("volume", "umount", "mnt"); err == nil {
+		t.Error("unmounted a mount that does not answer")
+	}
+	if err := unix.Kill(pid, unix.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	// What was asked meanwhile is being answered.
+	waitFor(t, "the mount to go", func() bool { return veildb("volume", "umount", "mnt") == nil })
+}
+
 // TestBenchMountToldTwice has the mount of a study be told to end while it is in
 // use, and once more, as a dying parent and its own end may: it stays until the
 // mount is gone.

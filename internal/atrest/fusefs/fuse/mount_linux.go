@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -168,11 +169,37 @@ func Recover(path string) error {
 	return fmt.Errorf("mount on %s: %w", path, ErrMounted)
 }
 
-// isDead reports whether the server of the mount at path has gone. Attributes
-// may come from the kernel's cache; statfs asks the server.
+// silence is how long a server may take to answer before it counts as silent.
+const silence = 2 * time.Second
+
+// Answers reports whether the server of the mount at path answers within some
+// seconds, or the kernel in the place of one that has gone. Whoever asks one
+// that is stopped otherwise waits for ever.
+func Answers(path string) bool {
+	_, answered := ask(path)
+	return answered
+}
+
+// ask asks the server of the mount at path for something that the kernel does
+// not keep.
+func ask(path string) (err error, answered bool) {
+	result := make(chan error, 1)
+	go func() {
+		var st unix.Statfs_t
+		result <- unix.Statfs(path, &st)
+	}()
+	select {
+	case err := <-result:
+		return err, true
+	case <-time.After(silence):
+		return nil, false
+	}
+}
+
+// isDead reports whether the server of the mount at path has gone. One that is
+// silent may come back.
 func isDead(path string) bool {
-	var st unix.Statfs_t
-	err := unix.Statfs(path, &st)
+	err, _ := ask(path)
 	return errors.Is(err, unix.ENOTCONN) || errors.Is(err, unix.ECONNABORTED) // the latter while it is dying
 }
 
