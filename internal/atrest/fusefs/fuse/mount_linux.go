@@ -176,13 +176,13 @@ const silence = 2 * time.Second
 // seconds, or the kernel in the place of one that has gone. Whoever asks one
 // that is stopped otherwise waits for ever.
 func Answers(path string) bool {
-	_, answered := ask(path)
+	answered, _ := ask(path)
 	return answered
 }
 
 // ask asks the server of the mount at path for something that the kernel does
 // not keep.
-func ask(path string) (err error, answered bool) {
+func ask(path string) (answered bool, err error) {
 	result := make(chan error, 1)
 	go func() {
 		var st unix.Statfs_t
@@ -190,16 +190,16 @@ func ask(path string) (err error, answered bool) {
 	}()
 	select {
 	case err := <-result:
-		return err, true
+		return true, err
 	case <-time.After(silence):
-		return nil, false
+		return false, nil
 	}
 }
 
 // isDead reports whether the server of the mount at path has gone. One that is
 // silent may come back.
 func isDead(path string) bool {
-	err, _ := ask(path)
+	_, err := ask(path)
 	return errors.Is(err, unix.ENOTCONN) || errors.Is(err, unix.ECONNABORTED) // the latter while it is dying
 }
 
