@@ -109,6 +109,7 @@ func (c *mountControl) rekey(ctx context.Context, rate int64, progress func(any,
 		Rate:     rate,
 		Progress: func(p rekey.Progress) { last = p; progress(p, "") },
 		Note:     func(path, why string) { progress(last, path+": "+why) },
+		Still:    c.server.Still,
 		Replace: func(ctx context.Context, path string, wait func(context.Context, int) error) error {
 			err := c.server.Rekey(ctx, c.src.dir, path, wait)
 			if errors.Is(err, fusefs.ErrManyNames) {

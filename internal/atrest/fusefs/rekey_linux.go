@@ -62,7 +62,7 @@ func (s *Server) Rekey(ctx context.Context, d *volume.Dir, path string, wait fun
 	err = v.Rekey(ctx, &lowerFile{int(to.Fd())}, fs.opts.Keys, volume.RekeyOptions{
 		Wait: wait,
 		// Nobody changes names or attributes meanwhile.
-		Enter: func() func() { fs.changing.Lock(); return fs.changing.Unlock },
+		Enter: s.Still,
 		Commit: func() (disk.File, error) {
 			if err := fs.readySuccessor(n, d, path, to); err != nil {
 				return nil, err
@@ -75,6 +75,13 @@ func (s *Server) Rekey(ctx context.Context, d *volume.Dir, path string, wait fun
 		os.Remove(to.Name())
 	}
 	return err
+}
+
+// Still keeps names and attributes of files as they are until what it returns is
+// called. Programs that would change them, or ask for them, wait.
+func (s *Server) Still() (release func()) {
+	s.fs.changing.Lock()
+	return s.fs.changing.Unlock
 }
 
 // rekeys are the calls of Rekey in progress; the file system waits for them

@@ -23,6 +23,9 @@ type Options struct {
 	// Replace, if set, re-encrypts the file path of the tree, which a mount
 	// serves; Run does it by itself for a volume at rest. It waits as wait says.
 	Replace func(ctx context.Context, path string, wait func(context.Context, int) error) error
+	// Still, if set, keeps names of files as they are until what it returns is
+	// called: a walk of directories whose files get other names may miss some.
+	Still func() (release func())
 	// Progress is called now and then with the bytes of content done and in all.
 	Progress func(Progress)
 	// Note is told of each file that is left as it is, and why.
@@ -46,6 +49,7 @@ type Summary struct {
 
 // A job is a file to re-encrypt, with all its names.
 type job struct {
+	inode [2]uint64 // device and number
 	names []string
 	size  int64
 	links uint64
@@ -56,7 +60,7 @@ type job struct {
 // notes in the configuration when all have. It may be interrupted at any time
 // and run again: each file has one key throughout, the old or the new one.
 func Run(ctx context.Context, d *volume.Dir, o Options) (Summary, error) {
-	r := &runner{d: d, o: o, wait: newPace(o.Rate).wait}
+	r := &runner{d: d, o: o, wait: newPace(o.Rate).wait, left: map[[2]uint64]bool{}}
 	if r.o.Replace == nil {
 		r.o.Replace = r.replaceAtRest
 	}
@@ -77,59 +81,67 @@ type runner struct {
 	sum      Summary
 	progress Progress
 	names    map[string][]string // of files with several names, by the first
+	left     map[[2]uint64]bool  // inodes of files that keep an older key
 }
 
 func (r *runner) run(ctx context.Context) error {
 	r.sum.Version = r.d.Keys().Current()
-	// On a mount files appear under other names meanwhile, and come back.
-	for range maxPasses {
-		r.sum.Current, r.sum.Left = 0, 0
-		jobs, err := r.plan()
-		if err != nil {
+	jobs, current, err := r.plan()
+	r.sum.Current = current
+	for n := 0; err == nil; n++ {
+		if err := r.pass(ctx, jobs); err != nil {
 			return err
 		}
-		missed, err := r.pass(ctx, jobs)
-		if err != nil {
-			return err
-		}
-		if missed == 0 {
+		if jobs, err = r.planStill(); len(jobs) == 0 {
 			break
 		}
-		r.sum.Left = missed
+		if n == maxPasses {
+			for _, j := range jobs {
+				r.leave(j, "it had another name whenever its turn came")
+			}
+			break
+		}
 	}
-	if r.sum.Left > 0 {
-		return nil
+	if err != nil || r.sum.Left > 0 {
+		return err
 	}
 	return r.d.Update(func(c *volume.Config) { c.Rekeyed = time.Now().UTC().Truncate(time.Second) })
 }
 
 // maxPasses bounds how often the tree is walked for files that were missed.
-const maxPasses = 5
+const maxPasses = 20
 
-// pass re-encrypts jobs, and returns how many were not there any more under
-// their names.
-func (r *runner) pass(ctx context.Context, jobs []*job) (missed int, err error) {
+// planStill lists the files that are still to be done, if names may have changed.
+func (r *runner) planStill() ([]*job, error) {
+	if r.o.Still == nil {
+		return nil, nil
+	}
+	defer r.o.Still()()
+	jobs, _, err := r.plan()
+	return jobs, err
+}
+
+// pass re-encrypts jobs, except those that are not there any more under their
+// names.
+func (r *runner) pass(ctx context.Context, jobs []*job) error {
 	for _, j := range jobs {
 		if err := ctx.Err(); err != nil {
-			return missed, err
+			return err
 		}
-		switch err := r.do(ctx, j); {
-		case errors.Is(err, os.ErrNotExist):
-			missed++
-		case err != nil:
-			return missed, fmt.Errorf("%s: %w", r.d.PlainPath(j.names[0]), err)
+		if err := r.do(ctx, j); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("%s: %w", r.d.PlainPath(j.names[0]), err)
 		}
 		r.progress.Files++
 		r.show()
 	}
-	return missed, nil
+	return nil
 }
 
-// plan lists the files under older keys.
-func (r *runner) plan() ([]*job, error) {
-	var jobs []*job
+// plan lists the files under older keys, without those that were left, and counts
+// those under the current one.
+func (r *runner) plan() (jobs []*job, current int, err error) {
 	byInode := map[[2]uint64]*job{}
-	err := r.d.Walk(func(e *volume.Entry) error {
+	err = r.d.Walk(func(e *volume.Entry) error {
 		if e.Kind() != unix.S_IFREG || e.Own { // names keep their key
 			return nil
 		}
@@ -139,14 +151,14 @@ func (r *runner) plan() ([]*job, error) {
 			return nil
 		}
 		switch {
-		case e.Again:
+		case e.Again || r.left[key]:
 		case e.Err == nil && e.Header.KeyVersion == r.sum.Version:
-			r.sum.Current++
+			current++
 		case errors.Is(e.Err, volume.ErrEmpty):
 		case e.Err != nil:
 			return fmt.Errorf("%s: %w", e.Path, e.Err)
 		default:
-			j := &job{names: []string{e.Path}, size: e.Size(), links: uint64(e.Stat.Nlink)}
+			j := &job{inode: key, names: []string{e.Path}, size: e.Size(), links: uint64(e.Stat.Nlink)}
 			byInode[key] = j
 			jobs = append(jobs, j)
 			r.progress.AllFiles++
@@ -154,7 +166,7 @@ func (r *runner) plan() ([]*job, error) {
 		}
 		return nil
 	})
-	return jobs, err
+	return jobs, current, err
 }
 
 func (r *runner) show() {
@@ -194,6 +206,7 @@ var ErrLeave = errors.New("left as it is")
 
 func (r *runner) leave(j *job, why string) {
 	r.sum.Left++
+	r.left[j.inode] = true
 	r.o.Note(r.d.PlainPath(j.names[0]), why)
 }
 

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -241,6 +242,47 @@ func TestNameOutside(t *testing.T) {
 	s, err := Run(t.Context(), d, Options{Note: func(path, why string) { noted += path + ": " + why }})
 	if err != nil || s.Left != 1 || noted != "b: 1 of its 2 names are outside of the volume" || !d.Config().Rekeyed.IsZero() {
 		t.Errorf("%+v, %v, %q, %+v", s, err, noted, d.Config())
+	}
+}
+
+// TestNamesChange has each file get another name when the turn of one before it
+// comes: none may be missed.
+func TestNamesChange(t *testing.T) {
+	path := newVolume(t, mustKeys(t, 1))
+	two := mustKeys(t, 2)
+	d, err := volume.OpenDir(path, func() (volume.KeySource, error) { return two, nil }, volume.DirOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	at := func(name string) string { return filepath.Join(path, "files", name) }
+	for _, name := range []string{"c2", "dir/c3", "e2"} { // a mount takes files of one name only
+		if err := os.Remove(at(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	moved, walks := 0, 0
+	alone := &runner{d: d, o: Options{Note: func(string, string) {}}}
+	s, err := Run(t.Context(), d, Options{
+		Still: func() func() { walks++; return func() {} },
+		Replace: func(ctx context.Context, path string, wait func(context.Context, int) error) error {
+			if moved < 3 {
+				for _, name := range []string{"a", "b"} {
+					os.Rename(at(fmt.Sprint(name, strings.Repeat("x", moved))), at(fmt.Sprint(name, strings.Repeat("x", moved+1))))
+				}
+				moved++
+			}
+			alone.names = map[string][]string{path: {path}}
+			return alone.replaceAtRest(ctx, path, wait)
+		},
+	})
+	if err != nil || s.Left != 0 || moved != 3 || walks < 2 || d.Config().Rekeyed.IsZero() {
+		t.Errorf("%+v, %v after %d moves and %d walks", s, err, moved, walks)
+	}
+	for _, name := range []string{"axxx", "bxxx"} {
+		if h, err := volume.ReadHeader(at(name), nil); err != nil || h.KeyVersion != 2 {
+			t.Errorf("%s: %+v, %v", name, h, err)
+		}
 	}
 }
 
