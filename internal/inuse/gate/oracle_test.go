@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -73,7 +74,7 @@ func (o *oracle) run(database string, n int, next func(state, i int) probe) {
 				saw, faulty = append(saw, text), append(faulty, fault)
 				continue
 			}
-			o.compare(i, &p, saw[i], text, fault != faulty[i])
+			o.compare(i, &p, saw[i], text, fault != faulty[i], database)
 		}
 	}
 }
@@ -158,7 +159,7 @@ func (o *oracle) revive() bool {
 }
 
 // compare notes what came of probe i in the second state.
-func (o *oracle) compare(i int, p *probe, first, text string, other bool) {
+func (o *oracle) compare(i int, p *probe, first, text string, other bool, database string) {
 	o.counts["statements"]++
 	switch {
 	case first == died || text == died:
@@ -183,8 +184,32 @@ func (o *oracle) compare(i int, p *probe, first, text string, other bool) {
 	case ordered.MatchString(p.sql): // of rows that are equal for ORDER BY any may come first
 		o.counts["told apart by the order of rows"]++
 		o.Logf("statement %d: %s", i, p.sql)
+	case o.chosen(p, database):
+		o.counts["told apart by the row shown of a group"]++
+		o.Logf("statement %d: %s", i, p.sql)
 	default:
 		o.counts["leaks"]++
 		o.Errorf("statement %d can tell the states apart: %s\nA:\n%s\nB:\n%s", i, p.sql, first, text)
 	}
+}
+
+// chosen reports whether p shows of a group of rows what the server chooses: it
+// refuses such statements where the mode ONLY_FULL_GROUP_BY is set.
+func (o *oracle) chosen(p *probe, database string) bool {
+	const mixOfGroup = 1055
+	c, tap, err := tryRaw(backendServer(o).Addr(), "root", database, wire.Credential{})
+	if err != nil {
+		o.Fatal(err)
+	}
+	defer c.Close()
+	at, tr := &rawClient{TB: o, Conn: c, tap: tap}, &transcript{}
+	for _, sql := range []string{p.before, "SET sql_mode = CONCAT(@@sql_mode, ',ONLY_FULL_GROUP_BY')"} {
+		if sql != "" {
+			at.must(sql)
+		}
+	}
+	if err := at.prepare(tr, p.sql); err != nil {
+		o.Fatal(err)
+	}
+	return strings.Contains(tr.String(), fmt.Sprintf("error %d ", mixOfGroup))
 }
