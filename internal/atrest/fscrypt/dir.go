@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/veildb/veildb/internal/atrest/volume"
+	"github.com/veildb/veildb/internal/crypto/secret"
 	"github.com/veildb/veildb/internal/disk"
 )
 
@@ -163,6 +164,17 @@ func (d *Dir) WriteCopy(path string) error {
 // Restore puts the configuration that d was read with in place of the attribute,
 // once keys vouch for it.
 func (d *Dir) Restore(keys volume.KeySource) error {
+	return d.withKey(keys, func(f *os.File, _ *secret.Bytes) error {
+		if err := writeConfig(f, d.Config); err != nil {
+			return err
+		}
+		return f.Sync()
+	})
+}
+
+// withKey calls do with the directory and its key, which end with the call. It
+// fails before if keys do not vouch for the configuration.
+func (d *Dir) withKey(keys volume.KeySource, do func(f *os.File, key *secret.Bytes) error) error {
 	key, err := d.Config.Key(keys)
 	if err != nil {
 		return err
@@ -173,10 +185,7 @@ func (d *Dir) Restore(keys volume.KeySource) error {
 		return err
 	}
 	defer f.Close()
-	if err := writeConfig(f, d.Config); err != nil {
-		return err
-	}
-	return f.Sync()
+	return do(f, key)
 }
 
 // Read reads what there is to know of the encrypted directory path, locked or
@@ -280,28 +289,17 @@ func (d *Dir) State() (KeyState, error) {
 // whoever its modes let in. It may be unlocked already. Errors: ErrWrongKey,
 // ErrCorrupt, and those of keys.
 func (d *Dir) Unlock(keys volume.KeySource) error {
-	if err := d.unlock(keys); err != nil {
+	err := d.withKey(keys, func(f *os.File, key *secret.Bytes) error {
+		id, err := addKey(f, key)
+		if err == nil && id != d.Policy.KeyID {
+			err = fmt.Errorf("%w: the kernel calls the key %s", ErrUnsupported, id)
+		}
+		return err
+	})
+	if err != nil {
 		return fmt.Errorf("unlock %s: %w", d.Path, err)
 	}
 	return nil
-}
-
-func (d *Dir) unlock(keys volume.KeySource) error {
-	key, err := d.Config.Key(keys)
-	if err != nil {
-		return err
-	}
-	defer key.Close()
-	f, err := os.Open(d.Path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	id, err := addKey(f, key)
-	if err == nil && id != d.Policy.KeyID {
-		err = fmt.Errorf("%w: the kernel calls the key %s", ErrUnsupported, id)
-	}
-	return err
 }
 
 // lockPatience is how long Lock lets the kernel forget files that have just
