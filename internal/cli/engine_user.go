@@ -157,24 +157,10 @@ func (u *userDatabase) claim(ctx context.Context) error {
 var studyTable = regexp.MustCompile(`^(sbtest\d+|veildb_loaded|warehouse|district|customer|history|new_order|oorder|orders|order_line|item|stock|tpcc_load|veildb_tpcc)$`)
 
 func (u *userDatabase) tables(ctx context.Context) ([]string, error) {
-	query := "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()"
 	if u.dsn.Dialect() == dsn.Postgres {
-		query = "SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema()"
+		return schemaTables(ctx, u.pool, "current_schema()")
 	}
-	rows, err := u.pool.QueryContext(ctx, query)
-	if err != nil {
-		return nil, fmt.Errorf("list tables: %w", err)
-	}
-	defer rows.Close()
-	var names []string
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return nil, fmt.Errorf("list tables: %w", err)
-		}
-		names = append(names, name)
-	}
-	return names, rows.Err()
+	return schemaTables(ctx, u.pool, "DATABASE()")
 }
 
 // clear drops the workloads' tables.

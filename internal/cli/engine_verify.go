@@ -93,7 +93,16 @@ func (a *serverArm) verify(ctx context.Context) (checks []result.Check, err erro
 
 // tableNames lists the tables of the study's database on a MySQL server.
 func tableNames(ctx context.Context, db *sql.DB) ([]string, error) {
-	rows, err := db.QueryContext(ctx, "SELECT table_name FROM information_schema.tables WHERE table_schema = '"+studyDatabase+"' ORDER BY table_name")
+	names, err := schemaTables(ctx, db, "'"+studyDatabase+"'")
+	for i, name := range names {
+		names[i] = studyDatabase + ".`" + name + "`"
+	}
+	return names, err
+}
+
+// schemaTables lists the tables of schema, an SQL expression.
+func schemaTables(ctx context.Context, db *sql.DB, schema string) ([]string, error) {
+	rows, err := db.QueryContext(ctx, "SELECT table_name FROM information_schema.tables WHERE table_schema = "+schema+" ORDER BY table_name")
 	if err != nil {
 		return nil, fmt.Errorf("list tables: %w", err)
 	}
@@ -104,7 +113,7 @@ func tableNames(ctx context.Context, db *sql.DB) ([]string, error) {
 		if err := rows.Scan(&name); err != nil {
 			return nil, fmt.Errorf("list tables: %w", err)
 		}
-		names = append(names, studyDatabase+".`"+name+"`")
+		names = append(names, name)
 	}
 	return names, rows.Err()
 }
