@@ -297,7 +297,7 @@ func TestBusy(t *testing.T) {
 	if users := d.Users(); users != nil {
 		t.Errorf("nobody uses it, but: %v", users)
 	}
-	cmd := exec.Command("sh", "-c", "exec <"+canaryName+"; echo ready; cd /; exec sleep 100")
+	cmd := exec.Command("sh", "-c", "exec <"+canaryName+"; cd /; echo ready; exec sleep 100")
 	cmd.Dir = dir
 	out, err := cmd.StdoutPipe()
 	if err == nil {
