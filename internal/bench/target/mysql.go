@@ -24,7 +24,11 @@ func (e mysqlEngine) programs() []string {
 }
 
 func (e mysqlEngine) places() []string {
-	return []string{"/opt/mariadb*/bin", "/opt/mysql*/bin", "/usr/local/mysql*/bin"}
+	dirs := []string{"/opt/mariadb*/bin", "/opt/mysql*/bin", "/usr/local/mysql*/bin"}
+	if cache, err := os.UserCacheDir(); err == nil && !e.mariadb {
+		dirs = append(dirs, filepath.Join(cache, "veildb", "mysql", "bin")) // scripts/fetch-mysql.sh
+	}
+	return dirs
 }
 
 func (e mysqlEngine) version(text string) (string, bool) {
@@ -58,7 +62,10 @@ func (e mysqlEngine) initialise(s *Server, data string) []tool {
 	createDB := fmt.Sprintf("CREATE DATABASE %s CHARACTER SET %s COLLATE %s;\n",
 		s.cfg.Database, sets["character_set_server"], sets["collation_server"])
 	if !e.mariadb {
-		return []tool{{stdin: createDB, argv: slices.Concat([]string{s.inst.Server}, common,
+		// Unlike MariaDB's, its root is known at the socket only.
+		accounts := "CREATE USER root@'127.0.0.1' IDENTIFIED BY '';\nGRANT ALL ON *.* TO root@'127.0.0.1' WITH GRANT OPTION;\n" +
+			"GRANT PROXY ON ''@'' TO root@'127.0.0.1' WITH GRANT OPTION;\n"
+		return []tool{{stdin: createDB + accounts, argv: slices.Concat([]string{s.inst.Server}, common,
 			[]string{"--initialize-insecure", "--init-file=/dev/stdin"})}}
 	}
 	installer := "mariadb-install-db"
@@ -71,7 +78,8 @@ func (e mysqlEngine) initialise(s *Server, data string) []tool {
 	}
 	return []tool{
 		{argv: slices.Concat([]string{installer}, common, []string{
-			"--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve"})},
+			"--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve",
+			"--force"})}, // or it asks what this machine's name resolves to, and gives up if that is nothing
 		{stdin: createDB, argv: slices.Concat([]string{s.inst.Server}, common, []string{"--bootstrap"})},
 	}
 }

@@ -57,7 +57,12 @@ var quick = map[string]map[string]string{
 	target.MySQL: {
 		"innodb_flush_log_at_trx_commit": "0",
 		"innodb_buffer_pool_size":        "64M",
+		"innodb_redo_log_capacity":       "64M",
+		"innodb_doublewrite":             "OFF",
+		"innodb_fast_shutdown":           "2",
 		"performance_schema":             "OFF",
+		"disable_log_bin":                "ON",
+		"max_connections":                "400",
 	},
 	target.Postgres: {
 		"fsync":              "off",
