@@ -11,6 +11,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/veildb/veildb/internal/bench/result"
@@ -31,6 +33,7 @@ type page struct {
 	Title      string
 	Machine    []string
 	Incomplete bool
+	Published  bool // some row has a figure of the vendor's beside it
 	Alarms     []string
 	Headline   string
 	Checks     []checkGroup
@@ -70,8 +73,9 @@ func HTML(w io.Writer, s *result.Summary, rec Records) error {
 	p := &page{
 		S: s, Title: title(s), Machine: machine(s), Incomplete: !s.Complete, Alarms: alarms(s), Headline: headline(s), Checks: checkGroups(s), naming: n,
 		Readings: readings(s), Sureness: sureness(s), Plan: conclusions(s),
-		Tables: studyTables(s, true),
-		Voids:  rec.Voids, Config: configOf(rec.Config), Env: environmentOf(s),
+		Tables:    studyTables(s, true),
+		Published: slices.ContainsFunc(s.Rows, func(r result.Row) bool { return r.Published != nil }),
+		Voids:     rec.Voids, Config: configOf(rec.Config), Env: environmentOf(s),
 		Policy: policy(), CSS: template.CSS(pageCSS), JS: template.JS(pageJS), Data: template.JS(data),
 	}
 	if f, ok := failoverTable(s); ok {
@@ -160,6 +164,7 @@ var pageTemplate = sync.OnceValue(func() *template.Template {
 		"mde":          mde,
 		"clean":        clean,
 		"minus":        minus,
+		"whole":        whole,
 		"lines":        func(rows [][]string) string { return plural(len(rows), "line") },
 	}).Parse(pageHTML))
 })
@@ -173,20 +178,53 @@ func (p *page) Bare(r result.Row) string { return p.naming.bare(r) }
 // CellName is Workload for a cell.
 func (p *page) CellName(c result.Cell) string { return p.naming.cell(c) }
 
+// whole keeps the words of text that hold a hyphen, such as TPC-C, on one line.
+func whole(text string) template.HTML {
+	words := strings.Fields(text)
+	for i, w := range words {
+		hyphen := strings.Contains(w, "-")
+		if w = template.HTMLEscapeString(w); hyphen {
+			w = `<span class="nb">` + w + `</span>`
+		}
+		words[i] = w
+	}
+	return template.HTML(strings.Join(words, " "))
+}
+
 func configOf(config map[string]any) []setting {
 	var out []setting
 	for _, k := range sortedKeys(config) {
-		v, ok := config[k].(string)
-		if !ok {
-			b, err := json.Marshal(config[k])
-			if err != nil {
-				b = []byte(fmt.Sprint(config[k]))
-			}
-			v = string(b)
-		}
-		out = append(out, setting{clean(k), clean(v)})
+		out = append(out, setting{clean(k), clean(inWords(config[k]))})
 	}
 	return out
+}
+
+// inWords prints a value that was read from JSON, or is like one.
+func inWords(v any) string {
+	var parts []string
+	switch v := v.(type) {
+	case string:
+		return v
+	case map[string]any:
+		for _, k := range sortedKeys(v) {
+			parts = append(parts, k+": "+inWords(v[k]))
+		}
+		return strings.Join(parts, ", ")
+	case []any:
+		sep := ", "
+		for _, x := range v {
+			if _, ok := x.(map[string]any); ok {
+				sep = "; "
+			}
+			parts = append(parts, inWords(x))
+		}
+		return strings.Join(parts, sep)
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(b)
 }
 
 func environmentOf(s *result.Summary) []setting {
