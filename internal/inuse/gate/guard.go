@@ -102,13 +102,16 @@ func (ss *session) confine() error {
 }
 
 // namesOnly are the errors whose text holds nothing but names of the statement:
-// a table or database is not there.
-var namesOnly = map[uint16]bool{1049: true, 1051: true, 1146: true}
+// a database, table, column, function or variable is not there.
+var namesOnly = map[uint16]bool{1049: true, 1051: true, 1052: true, 1054: true, 1109: true, 1146: true, 1193: true, 1305: true}
 
-// decline refuses a statement, in the server's own words if it names a table that
+// namesMissing are the refusals that may be because of that.
+var namesMissing = words("unknown-table unknown-column function variable")
+
+// decline refuses a statement, in the server's own words if it names a thing that
 // the server has not either: programs look for that error.
 func (ss *session) decline(ref *Refusal, v verdict) error {
-	if ref.Rule != refuseTable.Rule || v.sql == nil {
+	if !namesMissing[ref.Rule] || v.sql == nil {
 		return ss.refuse(ref, v.Class)
 	}
 	if err := ss.server.WriteCommand(append([]byte{byte(wire.ComStmtPrepare)}, v.sql...)); err != nil {
@@ -380,7 +383,9 @@ func (ss *session) perform(cmd wire.Command, p []byte, v verdict, st *stmt) erro
 	case lineage.ClassSet, lineage.ClassUse:
 		ss.synced = false
 	case lineage.ClassSelect, lineage.ClassInsert, lineage.ClassUpdate, lineage.ClassDelete:
-		defer func() { ss.compared = v.Compares || ss.compared && ss.answer.failed }()
+		// With FoundRows the server counts rows that UPDATE matched, changed or not.
+		compares := v.Compares && !(v.Class == lineage.ClassUpdate && ss.server.Caps.Has(wire.FoundRows))
+		defer func() { ss.compared = compares || ss.compared && ss.answer.failed }()
 	case lineage.ClassDefine:
 		ss.backend.changed()
 		defer ss.backend.changed()

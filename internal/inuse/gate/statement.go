@@ -90,11 +90,15 @@ func (r *reader) judge(sql []byte) verdict {
 			r.plans.putKey(r.environment, r.key, c.judgement)
 		}
 	}
-	if !bytes.Equal(r.text.SQL, sql) {
-		c.canonical = slices.Clone(r.text.SQL)
+	send := r.text.SQL
+	if c.Instead != "" {
+		send = []byte(c.Instead)
+	}
+	if !bytes.Equal(send, sql) {
+		c.canonical = slices.Clone(send)
 	}
 	r.plans.put(r.environment, sql, c)
-	return verdict{c.judgement, r.text.SQL}
+	return verdict{c.judgement, send}
 }
 
 // analyse judges the statement that has been scanned.

@@ -25,6 +25,8 @@ type Account struct {
 	labels   map[*schema.Table][]Labels
 	routines map[string]bool        // stored functions, by name alone
 	lost     map[*schema.Table]bool // views that are protected whole
+	// summed: the server may keep sums of the rows of a table with labels.
+	summed bool
 	// risky holds the tables whose triggers may copy protected values.
 	risky map[*schema.Table]bool
 
@@ -60,9 +62,6 @@ func New(catalog *schema.Catalog, rules Rules) *Account {
 		if t.Reaches() {
 			x.all(t)
 		}
-		if i := index(t, "CHECKSUM"); t.Kind == schema.System && i >= 0 && len(x.rules.List) > 1 {
-			x.add(t, i, Labels{Derived}) // of the rows of any table
-		}
 	}
 	for _, n := range rules.Lost {
 		switch t := catalog.Table(n); {
@@ -75,8 +74,39 @@ func New(catalog *schema.Catalog, rules Rules) *Account {
 	}
 	for x.spread() {
 	}
+	x.sums()
 	x.triggers()
 	return x
+}
+
+// rowwise are the columns of information_schema.PARTITIONS that tell how many rows
+// a partition has: which they are in may depend on protected values.
+var rowwise = strings.Fields(`TABLE_ROWS AVG_ROW_LENGTH DATA_LENGTH INDEX_LENGTH DATA_FREE UPDATE_TIME CHECK_TIME CHECKSUM`)
+
+// sums labels what descriptions tell of rows: sums of the rows of a table, which
+// the server keeps for some engines, and the rows of partitions.
+func (x *Account) sums() {
+	var described []*schema.Table
+	for _, t := range x.catalog.Tables {
+		switch {
+		case t.Kind == schema.System && (index(t, "CHECKSUM") >= 0):
+			described = append(described, t)
+		case t.Kind == schema.Base && x.labels[t] != nil && !strings.EqualFold(t.Engine, "InnoDB"):
+			x.summed = true
+		}
+	}
+	for _, t := range described {
+		switch {
+		case strings.EqualFold(t.Table, "PARTITIONS") && len(x.rules.List) > 1:
+			for _, name := range rowwise {
+				if i := index(t, name); i >= 0 {
+					x.add(t, i, Labels{Derived})
+				}
+			}
+		case x.summed:
+			x.add(t, index(t, "CHECKSUM"), Labels{Derived})
+		}
+	}
 }
 
 // named returns the labels that rules give a column by its name.

@@ -143,6 +143,10 @@ type Verdict struct {
 	// counts; it is "" for others.
 	Unreadable string
 
+	// Instead is what to send to the server in place of the statement's canonical
+	// text, "" for that text: it shows less.
+	Instead string
+
 	// Outputs are the columns of the result, nil if there is none. Their number
 	// and names must be those of the server's answer. For ClassShow the answer
 	// has whatever columns, and none is protected.

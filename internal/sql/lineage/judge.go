@@ -70,9 +70,14 @@ func (x *Account) Judge(t *token.Text, mode token.Mode, s Session) *Verdict {
 	if s.Explain {
 		v.Tree = &Node{}
 	}
+	if t.IsWord(0, "SET") && t.IsWord(1, "STATEMENT") {
+		t = chat{a, t, v}.prefixed()
+	}
 	switch {
 	case a.catalog.Blind != "":
 		v.Refusal = refuseCatalog
+	case t == nil:
+		v.Refusal = refuseSet
 	case a.chatter(t, v):
 	default:
 		stmt, err := sqlast.Parse(t, mode)
@@ -189,7 +194,7 @@ func (a *analysis) outputs(cols []column, v *Verdict) {
 func (a *analysis) explain(s *sqlast.Explain, v *Verdict) {
 	inner := &Verdict{}
 	a.statement(s.Stmt, inner)
-	if len(a.minded(a.touched)) > 0 || a.effects > 0 {
+	if len(a.minded(a.touched)) > 0 || s.Detail && len(a.touched) > 0 || a.effects > 0 {
 		a.refuse(refuseExplain)
 	}
 	v.Class = ClassShow

@@ -71,6 +71,21 @@ func sameRunes(a, b string) match {
 	return got
 }
 
+// given is what the server makes of a name that a statement gives a result: blanks
+// and control characters before it are dropped, and all beyond 255 bytes, which is
+// taken for a name that is not known.
+func given(name string) string {
+	for name != "" && (name[0] <= ' ' || name[0] == 0x7f) {
+		name = name[1:]
+	}
+	if len(name) > maxGiven {
+		return ""
+	}
+	return name
+}
+
+const maxGiven = 255
+
 // sameTable compares names of tables and aliases.
 func (a *analysis) sameTable(x, y string) match {
 	if a.fold {

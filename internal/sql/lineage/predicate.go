@@ -318,7 +318,7 @@ func (a *analysis) group(list []sqlast.Expr, from *scope, out []column) {
 	for _, e := range list {
 		if i := position(e); i >= 0 {
 			if i < len(out) {
-				cols = append(cols, found{labels: out[i].labels})
+				cols = append(cols, found{labels: out[i].labels, base: out[i].base, src: out[i].src})
 			}
 			continue
 		}

@@ -107,8 +107,8 @@ func (a *analysis) list(items []sqlast.Item, from *scope) []column {
 		from.results = out // queries inside see the names before
 		v := a.value(it.Expr, from)
 		from.results = nil
-		c := column{name: it.Alias, labels: v.labels, base: v.base, tells: v.tells, node: v.node}
-		if col, ok := it.Expr.(*sqlast.Column); ok && c.name == "" {
+		c := column{name: given(it.Alias), labels: v.labels, base: v.base, tells: v.tells, src: v.src, node: v.node}
+		if col, ok := it.Expr.(*sqlast.Column); ok && it.Alias == "" {
 			c.name = col.Name
 		}
 		out = append(out, c)

@@ -14,6 +14,7 @@ type column struct {
 	// tells: whether a value is NULL depends on protected values, and not only on
 	// which of them are NULL. The client sees which values are NULL.
 	tells bool
+	src   *source // in a select list: of which FROM has it, nil for expressions
 	node  *Node
 }
 
@@ -193,7 +194,7 @@ func (a *analysis) lookupResults(name string, results []column) (f found, ok boo
 			continue
 		}
 		if !ok {
-			f = found{labels: r.labels, base: r.base, tells: r.tells, node: r.node}
+			f = found{labels: r.labels, base: r.base, src: r.src, tells: r.tells, node: r.node}
 		} else {
 			f = found{labels: f.labels.Union(r.labels), tells: f.tells || r.tells, node: f.node}
 		}

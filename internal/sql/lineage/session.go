@@ -20,7 +20,9 @@ type chat struct {
 func (a *analysis) chatter(t *token.Text, v *Verdict) bool {
 	c := chat{a, t, v}
 	if len(t.Tokens) == 0 {
-		a.refuse(refuseClass)
+		if len(t.SQL) > 0 { // there were comments: what another server would run
+			v.Instead = "/* */"
+		}
 		return true
 	}
 	var ok bool
@@ -32,7 +34,7 @@ func (a *analysis) chatter(t *token.Text, v *Verdict) bool {
 			a.refuse(refuseSet)
 		}
 		return true
-	case t.IsWord(0, "SHOW"), t.IsWord(0, "DESC") && !c.explains(), t.IsWord(0, "DESCRIBE") && !c.explains():
+	case t.IsWord(0, "SHOW"), t.IsWord(0, "HELP"), c.describing():
 		v.Class = ClassShow
 		if !c.shows() {
 			a.refuse(refuseShow)
@@ -54,6 +56,13 @@ func (a *analysis) chatter(t *token.Text, v *Verdict) bool {
 		}
 		return true
 	}
+	if c.matches(killQuery) {
+		return true
+	}
+	if c.analyzes() {
+		v.Class = ClassShow
+		return true
+	}
 	for _, form := range transactions {
 		if c.matches(form) {
 			v.Class = ClassTransaction
@@ -61,6 +70,36 @@ func (a *analysis) chatter(t *token.Text, v *Verdict) bool {
 		}
 	}
 	return false
+}
+
+// killQuery ends a statement of another session; whose may be is the server's to
+// say.
+var killQuery = forms("KILL QUERY #")[0]
+
+// analyzes reports whether the statement is ANALYZE TABLE of tables that are known.
+func (c chat) analyzes() bool {
+	i := c.skip(1, "NO_WRITE_TO_BINLOG", "LOCAL")
+	if !c.IsWord(0, "ANALYZE") || !c.IsWord(i, "TABLE") && !c.IsWord(i, "TABLES") {
+		return false
+	}
+	for {
+		name := schema.TableName{Database: c.session.Database}
+		if i++; !c.IsName(i) {
+			return false
+		}
+		if name.Table = c.Name(i); c.IsSymbol(i+1, ".") && c.IsName(i+2) {
+			name, i = schema.TableName{Database: name.Table, Table: c.Name(i + 2)}, i+2
+		}
+		if t := c.catalog.Table(name); t == nil || t.Kind != schema.Base {
+			return false
+		}
+		if i++; i == len(c.Tokens) {
+			return true
+		}
+		if !c.IsSymbol(i, ",") {
+			return false
+		}
+	}
 }
 
 // locks judges LOCK TABLES of tables that are known, and UNLOCK TABLES.
@@ -105,9 +144,13 @@ func (c chat) locks() bool {
 	}
 }
 
-// explains reports whether DESCRIBE is followed by a statement.
-func (c chat) explains() bool {
-	return c.IsWord(1, "SELECT") || c.IsWord(1, "WITH") || c.IsSymbol(1, "(")
+// describing reports whether the statement is DESCRIBE or EXPLAIN of a table, and
+// not of a statement.
+func (c chat) describing() bool {
+	if c.IsWord(0, "EXPLAIN") {
+		return c.IsName(1) && (len(c.Tokens) == 2 || c.IsSymbol(2, ".") && len(c.Tokens) == 4)
+	}
+	return (c.IsWord(0, "DESC") || c.IsWord(0, "DESCRIBE")) && !c.IsWord(1, "SELECT") && !c.IsWord(1, "WITH") && !c.IsSymbol(1, "(") && !c.IsSymbol(2, "=")
 }
 
 func systemSchema(name string) bool {

@@ -30,6 +30,24 @@ func (c chat) sets() bool {
 	}
 }
 
+// prefixed judges the settings of SET STATEMENT ... FOR and returns the statement
+// that is to run with them, nil if they may not be set.
+func (c chat) prefixed() *token.Text {
+	for i := 2; ; i++ {
+		next, ok := c.setsVariable(i)
+		if !ok || !statementVariables[c.v.Sets[len(c.v.Sets)-1]] {
+			return nil
+		}
+		if i = next; c.IsWord(i, "FOR") {
+			c.v.Sets = nil // for as long as the statement runs
+			return &token.Text{SQL: c.SQL, Tokens: c.Tokens[i+1:]}
+		}
+		if !c.IsSymbol(i, ",") {
+			return nil
+		}
+	}
+}
+
 // setsCharset reports whether NAMES or CHARACTER SET and a readable character
 // set begin at token i, and returns the token after it.
 func (c chat) setsCharset(i int) (next int, ok bool) {

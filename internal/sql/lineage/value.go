@@ -12,6 +12,7 @@ type value struct {
 	labels Labels
 	base   *baseColumn // whose values it is, unchanged
 	tells  bool        // see column
+	src    *source     // of a column, nil for others
 	node   *Node
 }
 
@@ -25,7 +26,7 @@ func (a *analysis) value(e sqlast.Expr, sc *scope) value {
 	case *sqlast.Column:
 		f := a.lookup(e, sc)
 		a.note(f.labels)
-		return value{f.labels, f.base, f.tells, f.node}
+		return value{f.labels, f.base, f.tells, f.src, f.node}
 	case *sqlast.Constant:
 		return value{}
 	case *sqlast.Variable:

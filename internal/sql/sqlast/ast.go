@@ -289,7 +289,10 @@ type Truncate struct{ Table *TableName }
 type Do struct{ Exprs []Expr }
 
 // An Explain is EXPLAIN in its default form.
-type Explain struct{ Stmt Stmt }
+type Explain struct {
+	Stmt   Stmt
+	Detail bool // the answer is a text that may hold constants the server has found
+}
 
 func (*Select) stmt()      {}
 func (*SetOp) stmt()       {}

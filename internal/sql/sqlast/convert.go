@@ -75,18 +75,21 @@ func (c *converter) statement(n ast.StmtNode) Stmt {
 	case *ast.DoStmt:
 		return &Do{exprs(c, n.Exprs)}
 	case *ast.ExplainStmt:
-		if n.Analyze || n.Explore || n.SQLDigest != "" || n.PlanDigest != "" || n.Stmt == nil || !strings.EqualFold(n.Format, "row") {
+		if n.Analyze || n.Explore || n.SQLDigest != "" || n.PlanDigest != "" || n.Stmt == nil || !explainFormats[strings.ToLower(n.Format)] {
 			c.fail("EXPLAIN")
 			return nil
 		}
 		if !c.enter() {
 			return nil
 		}
-		return &Explain{c.statement(n.Stmt)}
+		return &Explain{c.statement(n.Stmt), strings.EqualFold(n.Format, "json")}
 	}
 	c.fail("statement")
 	return nil
 }
+
+// explainFormats are the formats of EXPLAIN; TREE is read as JSON.
+var explainFormats = map[string]bool{"row": true, "traditional": true, "json": true}
 
 func (c *converter) query(n ast.Node) Query {
 	if !c.enter() {
@@ -239,6 +242,9 @@ func (c *converter) items(fields []*ast.SelectField) []Item {
 			it.Star, it.Database, it.Table = true, f.WildCard.Schema.O, f.WildCard.Table.O
 		} else {
 			it.Expr = expr(c, f.Expr)
+			if text := strings.TrimRight(f.OriginalText(), " "); it.Alias == "" && (strings.HasSuffix(text, "''") || strings.HasSuffix(text, `""`)) {
+				it.Alias = " " // named by an empty text, or an expression that ends with one
+			}
 		}
 		out = append(out, it)
 	}

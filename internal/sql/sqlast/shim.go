@@ -33,6 +33,9 @@ func init() {
 		"column_create":   shimDynamic,
 		"column_add":      shimDynamic,
 		"as":              shimCastType,
+		"tree":            shimTree,
+		"extended":        shimExtended,
+		"partitions":      shimExtended,
 	}
 }
 
@@ -350,9 +353,16 @@ func (w *rewriter) jsonColumns(j *jsonTable, i, end int) bool {
 	return len(j.columns) > 0
 }
 
+// calls reports whether token i is a function that is called. With a blank before
+// the parenthesis the server takes most for names of tables, or of functions of
+// others, unless the mode has it otherwise.
+func (w *rewriter) calls(i int) bool {
+	return w.t.IsSymbol(i+1, "(") && (w.mode.IgnoreSpace || w.t.Tokens[i].End == w.t.Tokens[i+1].Start)
+}
+
 // shimMedian writes MEDIAN(x) as MAX(x).
 func shimMedian(w *rewriter, i, end int) (int, error) {
-	if !w.t.IsSymbol(i+1, "(") {
+	if !w.calls(i) {
 		return i, nil
 	}
 	w.out = append(w.out, " MAX"...)
@@ -392,7 +402,7 @@ func shimPercentile(w *rewriter, i, end int) (int, error) {
 
 // shimLastValue writes LAST_VALUE(a, b) without OVER as COALESCE(a, b).
 func shimLastValue(w *rewriter, i, end int) (int, error) {
-	if !w.t.IsSymbol(i+1, "(") || w.t.IsWord(w.closing(i+1, end)+1, "OVER") {
+	if !w.calls(i) || w.t.IsWord(w.closing(i+1, end)+1, "OVER") {
 		return i, nil
 	}
 	w.out = append(w.out, " COALESCE"...)
@@ -402,7 +412,7 @@ func shimLastValue(w *rewriter, i, end int) (int, error) {
 // shimJSONAgg writes JSON_ARRAYAGG, which may have ORDER BY and LIMIT, as
 // GROUP_CONCAT.
 func shimJSONAgg(w *rewriter, i, end int) (int, error) {
-	if !w.t.IsSymbol(i+1, "(") || w.t.IsWord(w.closing(i+1, end)+1, "OVER") {
+	if !w.calls(i) || w.t.IsWord(w.closing(i+1, end)+1, "OVER") {
 		return i, nil
 	}
 	w.out = append(w.out, " GROUP_CONCAT"...)
@@ -429,6 +439,23 @@ func shimDynamic(w *rewriter, i, end int) (int, error) {
 		i = next + 1
 	}
 	return last, nil
+}
+
+// shimTree writes EXPLAIN FORMAT = TREE as EXPLAIN FORMAT = JSON.
+func shimTree(w *rewriter, i, _ int) (int, error) {
+	if i != 3 || !w.t.IsWord(0, "EXPLAIN") && !w.t.IsWord(0, "DESC") && !w.t.IsWord(0, "DESCRIBE") || !w.t.IsWord(1, "FORMAT") || !w.t.IsSymbol(2, "=") {
+		return i, nil
+	}
+	w.word("JSON")
+	return i + 1, nil
+}
+
+// shimExtended drops EXTENDED and PARTITIONS after EXPLAIN.
+func shimExtended(w *rewriter, i, end int) (int, error) {
+	if i != 1 || !w.t.IsWord(0, "EXPLAIN") || i+2 >= end {
+		return i, nil
+	}
+	return i + 1, nil
 }
 
 // castTypes are types of CAST that the parser lacks, and the like it has: DATE for
