@@ -187,7 +187,7 @@ func TestKill(t *testing.T) {
 func cli(t *testing.T, addr, user, password, stdin string, args ...string) (string, error) {
 	t.Helper()
 	host, port, _ := net.SplitHostPort(addr)
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "mariadb", append([]string{"--no-defaults", "--host=" + host, "--port=" + port, "--user=" + user, "veildb"}, args...)...)
 	cmd.Env = append(os.Environ(), "MYSQL_PWD="+password)

@@ -177,15 +177,7 @@ func TestDeadlines(t *testing.T) {
 	if _, err := c.ReadCommand(10 * time.Millisecond); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Fatalf("idle: %v", err)
 	}
-	// The idle deadline ends with the first byte.
-	go func() {
-		b.Write([]byte{1, 0, 0, 0})
-		time.Sleep(60 * time.Millisecond)
-		b.Write([]byte{byte(ComPing)})
-	}()
-	if p, err := c.ReadCommand(30 * time.Millisecond); err != nil || len(p) != 1 {
-		t.Fatalf("slow packet without Limits.Read: %x, %v", p, err)
-	}
+	idleEnds(t, c, b)
 	c.lim.Read = 10 * time.Millisecond
 	go b.Write([]byte{1, 0, 0, 0})
 	if _, err := c.ReadCommand(time.Minute); !errors.Is(err, os.ErrDeadlineExceeded) {
@@ -198,6 +190,36 @@ func TestDeadlines(t *testing.T) {
 	}
 	if err := c.WritePacket([]byte{1}); err == nil {
 		t.Fatal("writing went on after an error")
+	}
+}
+
+// idleEnds expects the idle deadline of c to end with the first byte that its peer
+// sends.
+func idleEnds(t *testing.T, c *Conn, peer net.Conn) {
+	t.Helper()
+	for idle := 30 * time.Millisecond; ; idle *= 2 {
+		begun := make(chan struct{})
+		go func() {
+			peer.Write([]byte{1, 0, 0, 0}) // is taken by a read of c
+			close(begun)
+			time.Sleep(2 * idle)
+			peer.Write([]byte{byte(ComPing)})
+		}()
+		p, err := c.ReadCommand(idle)
+		if err == nil && len(p) == 1 {
+			return
+		}
+		select {
+		case <-begun:
+			t.Fatalf("slow packet without Limits.Read: %x, %v", p, err)
+		default: // not even the first byte came in time, on a busy machine
+		}
+		if idle > time.Minute {
+			t.Fatalf("no byte came within %v: %v", idle, err)
+		}
+		if p, err := c.ReadCommand(0); err != nil || len(p) != 1 {
+			t.Fatalf("late packet: %x, %v", p, err)
+		}
 	}
 }
 

@@ -122,7 +122,7 @@ func TestBadServers(t *testing.T) {
 					return
 				}
 				defer nc.Close()
-				c := wire.NewConn(nc, wire.Limits{Read: 5 * time.Second})
+				c := wire.NewConn(nc, wire.Limits{Read: time.Minute})
 				c.WritePacket([]byte(tc.first))
 				if _, err := c.ReadPacket(); err != nil {
 					return
@@ -165,7 +165,7 @@ func TestProxyHeader(t *testing.T) {
 		if _, err := nc.Write(wire.AppendProxyHeader(nil, netip.MustParseAddrPort(tc.client), netip.MustParseAddrPort(tc.relay))); err != nil {
 			t.Fatal(err)
 		}
-		c := wire.NewBackend(nc, wire.Limits{Read: 10 * time.Second})
+		c := wire.NewBackend(nc, wire.Limits{Read: time.Minute})
 		_, err = wire.Login(context.Background(), c, &wire.Credential{User: "bound"})
 		if (err == nil) != (tc.want != "") {
 			t.Errorf("%s: login: %v", tc.name, err)

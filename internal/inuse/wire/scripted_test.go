@@ -81,7 +81,7 @@ func (m *mysql8) start(t *testing.T) string {
 			go func() {
 				defer wg.Done()
 				defer nc.Close()
-				nc.SetDeadline(time.Now().Add(20 * time.Second))
+				nc.SetDeadline(time.Now().Add(2 * time.Minute))
 				m.serve(wire.NewConn(nc, wire.Limits{}))
 			}()
 		}
@@ -371,7 +371,7 @@ func TestParsecRounds(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer nc.Close()
-		c := wire.NewBackend(nc, wire.Limits{Read: 10 * time.Second})
+		c := wire.NewBackend(nc, wire.Limits{Read: time.Minute})
 		if _, err := c.ReadPacket(); err != nil {
 			t.Fatal(err)
 		}
@@ -419,7 +419,7 @@ func TestClearFirstAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer nc.Close()
-	c := wire.NewBackend(nc, wire.Limits{Read: 10 * time.Second})
+	c := wire.NewBackend(nc, wire.Limits{Read: time.Minute})
 	if _, err := c.ReadPacket(); err != nil {
 		t.Fatal(err)
 	}

@@ -113,7 +113,7 @@ func tryDial(addr string, cred *wire.Credential) (*wire.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := wire.NewBackend(nc, wire.Limits{Read: 30 * time.Second, Load: 128 << 20})
+	c := wire.NewBackend(nc, wire.Limits{Read: time.Minute, Load: 128 << 20})
 	if _, err := wire.Login(context.Background(), c, cred); err != nil {
 		c.Close()
 		return nil, err
@@ -149,10 +149,10 @@ func startRelay(t testing.TB, r *relay) *relay {
 		r.network, r.backend = "tcp", server(t).Addr()
 	}
 	if r.loginTime == 0 {
-		r.loginTime = 20 * time.Second
+		r.loginTime = time.Minute
 	}
 	if r.lim.Read == 0 {
-		r.lim.Read = 30 * time.Second
+		r.lim.Read = time.Minute
 	}
 	var err error
 	if r.socket != "" {
