@@ -2,24 +2,16 @@ package gate
 
 import (
 	"bytes"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/binary"
-	"encoding/pem"
 	"fmt"
-	"math/big"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/veildb/veildb/internal/bench/target"
 	"github.com/veildb/veildb/internal/bench/target/targettest"
+	"github.com/veildb/veildb/internal/inuse/sidecar/sidecartest"
 	"github.com/veildb/veildb/internal/inuse/wire"
 )
 
@@ -239,44 +231,11 @@ func TestDifferential(t *testing.T) {
 	}
 }
 
-// selfSigned is a certificate for 127.0.0.1, also as files in dir.
-func selfSigned(t *testing.T, dir string) (pair tls.Certificate, roots *x509.CertPool) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tmpl := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "localhost"}, DNSNames: []string{"localhost"},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, tmpl, tmpl, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	secret, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, b := range map[string]*pem.Block{"cert.pem": {Type: "CERTIFICATE", Bytes: der}, "key.pem": {Type: "PRIVATE KEY", Bytes: secret}} {
-		if err := os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(b), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
-	roots = x509.NewCertPool()
-	roots.AddCert(cert)
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, roots
-}
-
 // TestDifferentialTLS is TestDifferential with TLS on both sides, the server's
 // certificate verified, and accounts that require it.
 func TestDifferentialTLS(t *testing.T) {
 	dir := t.TempDir()
-	pair, roots := selfSigned(t, dir)
+	server, trust := sidecartest.WriteTLS(t, dir)
 	s := targettest.Start(t, target.MariaDB, map[string]string{
 		"ssl_cert": filepath.Join(dir, "cert.pem"), "ssl_key": filepath.Join(dir, "key.pem"), "max_allowed_packet": "128M", "local_infile": "ON",
 	})
@@ -286,15 +245,20 @@ func TestDifferentialTLS(t *testing.T) {
 		"CREATE USER veil@'%' IDENTIFIED BY 'service' REQUIRE SSL", "GRANT SELECT, SHOW VIEW, TRIGGER ON *.* TO veil@'%'") {
 		root.must(sql)
 	}
-	client := &tls.Config{ServerName: "localhost", RootCAs: roots}
+	named := func(name string) *tls.Config {
+		c := trust.Clone()
+		c.ServerName = name
+		return c
+	}
+	client := named("127.0.0.1")
 	gateFor := func(name string) (string, *Backend) {
-		b := &Backend{Network: "tcp", Address: s.Addr(), User: "veil", Password: []byte("service"), TLS: &tls.Config{ServerName: name, RootCAs: roots}}
+		b := &Backend{Network: "tcp", Address: s.Addr(), User: "veil", Password: []byte("service"), TLS: named(name)}
 		g := startGate(t, func(c *Config) {
-			c.Backends, c.RequireTLS, c.ClientTLS = []*Backend{b}, true, &tls.Config{Certificates: []tls.Certificate{pair}}
+			c.Backends, c.RequireTLS, c.ClientTLS = []*Backend{b}, true, server
 		})
 		return g.addr, b
 	}
-	addr, b := gateFor("localhost")
+	addr, b := gateFor("127.0.0.1")
 	if _, err := ReadCatalog(mustConnect(t, b)); err != nil {
 		t.Fatal(err)
 	}

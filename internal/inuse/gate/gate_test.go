@@ -646,7 +646,7 @@ func TestHostileClients(t *testing.T) {
 		at.WriteCommand(p)
 		at.WriteCommand([]byte{byte(wire.ComQuit)})
 		at.Flush()
-		at.SetReadDeadline(time.Now().Add(5 * time.Second))
+		at.SetReadDeadline(time.Now().Add(time.Minute))
 		at.ReadPacket()
 		at.Close()
 	}

@@ -88,13 +88,23 @@ func TestStalledClients(t *testing.T) {
 			nc.Close()
 		}
 	}()
-	dial()                                        // says nothing
-	dial().Write([]byte{100, 0, 0, 1, 0x85})      // begins a login
-	half := dialRaw(t, g.addr, "app", "hr", 0)    // begins a command
-	half.NetConn().Write([]byte{100, 0, 0, 0, 3}) //
-	dialRaw(t, g.addr, "app", "hr", 0)            // is idle
-	slow := dialRaw(t, g.addr, "boss", "hr", 0)   // does not take what it asked for
-	slow.NetConn().Write(append([]byte{31, 0, 0, 0, 3}, "SELECT REPEAT('x', 64000000)  "...))
+	dial()                                   // says nothing
+	dial().Write([]byte{100, 0, 0, 1, 0x85}) // begins a login
+	login := func(user string) (c net.Conn) {
+		t.Helper()
+		await(t, "a login in time", func() bool {
+			conn, _, err := tryRaw(g.addr, user, "hr", wire.Credential{})
+			if err == nil {
+				c = conn.NetConn()
+				open = append(open, c)
+			}
+			return err == nil
+		})
+		return c
+	}
+	login("app").Write([]byte{100, 0, 0, 0, 3})                                              // begins a command
+	login("app")                                                                             // is idle
+	login("boss").Write(append([]byte{31, 0, 0, 0, 3}, "SELECT REPEAT('x', 64000000)  "...)) // does not take what it asked for
 	await(t, "all are left", func() bool { return g.srv.Stats().Open == 0 })
 }
 

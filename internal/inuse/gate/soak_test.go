@@ -40,13 +40,14 @@ type soakClient struct {
 }
 
 func (c *soakClient) run(ctx context.Context, committedAll *atomic.Int64) {
+	done := false // however slow the machine, each commits once
 	var conn *wire.Conn
 	defer func() {
 		if conn != nil {
 			conn.Close()
 		}
 	}()
-	for ctx.Err() == nil {
+	for ctx.Err() == nil || !done {
 		if conn == nil {
 			var err error
 			if conn, _, err = tryRaw(c.addr, c.user, "soak", wire.Credential{}); err != nil {
@@ -57,6 +58,7 @@ func (c *soakClient) run(ctx context.Context, committedAll *atomic.Int64) {
 		}
 		o, ok := c.transaction(conn)
 		if o == committed {
+			done = true
 			committedAll.Add(1)
 		}
 		c.outcomes = append(c.outcomes, o)

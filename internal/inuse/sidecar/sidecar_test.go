@@ -75,7 +75,7 @@ type running struct {
 // start starts a sidecar before a gate.
 func start(t testing.TB, gate string, change func(*sidecar.Config, *sidecar.Server)) *running {
 	t.Helper()
-	cfg := &sidecar.Config{Key: mek, TLS: mariadb.client, LoginTime: 20 * time.Second}
+	cfg := &sidecar.Config{Key: mek, TLS: mariadb.client, LoginTime: time.Minute}
 	s := &sidecar.Server{Config: cfg, Grace: time.Minute}
 	s.Dial = func(ctx context.Context) (net.Conn, error) { return new(net.Dialer).DialContext(ctx, "tcp", gate) }
 	if change != nil {
@@ -116,7 +116,7 @@ func tryDial(addr string, caps wire.Capabilities) (*wire.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := wire.NewBackend(nc, wire.Limits{Read: 30 * time.Second, Load: 128 << 20})
+	c := wire.NewBackend(nc, wire.Limits{Read: time.Minute, Load: 128 << 20})
 	cred := app
 	cred.Caps = caps
 	if _, err := wire.Login(context.Background(), c, &cred); err != nil {
@@ -298,7 +298,7 @@ func TestChangeUser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := wire.NewBackend(nc, wire.Limits{Read: 30 * time.Second})
+	c := wire.NewBackend(nc, wire.Limits{Read: time.Minute})
 	defer c.Close()
 	cred := app
 	greeting, err := wire.Login(context.Background(), c, &cred)
@@ -383,7 +383,7 @@ func TestGraceEnds(t *testing.T) {
 	select {
 	case err := <-r.done:
 		r.done <- err
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("still there")
 	}
 	if _, err := busy.ReadPacket(); err == nil {
@@ -438,7 +438,7 @@ func TestRefusals(t *testing.T) {
 			}
 			defer nc.Close()
 			var seen bytes.Buffer
-			c := wire.NewBackend(&spy{nc, &seen}, wire.Limits{Read: 20 * time.Second})
+			c := wire.NewBackend(&spy{nc, &seen}, wire.Limits{Read: time.Minute})
 			cred := app
 			if _, err := wire.Login(context.Background(), c, &cred); !errors.Is(err, wire.ErrDenied) {
 				t.Errorf("login: %v", err)
@@ -528,7 +528,7 @@ func startFake(t *testing.T, f func(c *wire.Conn, p []byte)) string {
 			if err != nil {
 				return
 			}
-			go serveFake(wire.NewConn(nc, wire.Limits{Read: 30 * time.Second}), f)
+			go serveFake(wire.NewConn(nc, wire.Limits{Read: time.Minute}), f)
 		}
 	}()
 	return ln.Addr().String()

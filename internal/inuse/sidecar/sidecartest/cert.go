@@ -7,8 +7,11 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/pem"
 	"math/big"
 	"net"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 )
@@ -39,4 +42,25 @@ func TLS(tb testing.TB) (server, client *tls.Config) {
 	pool.AddCert(leaf)
 	server = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
 	return server, &tls.Config{RootCAs: pool}
+}
+
+// WriteTLS is TLS, with the certificate and its key in dir as well, as the files
+// cert.pem and key.pem.
+func WriteTLS(tb testing.TB, dir string) (server, client *tls.Config) {
+	tb.Helper()
+	server, client = TLS(tb)
+	pair := server.Certificates[0]
+	key, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for name, b := range map[string]*pem.Block{
+		"cert.pem": {Type: "CERTIFICATE", Bytes: pair.Certificate[0]},
+		"key.pem":  {Type: "PRIVATE KEY", Bytes: key},
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(b), 0o600); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return server, client
 }
