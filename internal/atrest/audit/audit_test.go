@@ -12,6 +12,7 @@ import (
 	"github.com/veildb/veildb/internal/atrest/volume"
 	"github.com/veildb/veildb/internal/crypto/secret"
 	"github.com/veildb/veildb/internal/disk"
+	"github.com/veildb/veildb/internal/disk/disktest"
 )
 
 type testKeys struct{ dek *secret.Bytes }
@@ -230,9 +231,9 @@ func TestHoles(t *testing.T) {
 	if err := os.Truncate(path, size); err != nil {
 		t.Fatal(err)
 	}
-	before := bytesRead(t)
+	before := disktest.BytesRead(t)
 	manifest, s := mustWrite(t, d)
-	if n := bytesRead(t) - before; s.Bytes < size || n > size/2 {
+	if n := disktest.BytesRead(t) - before; s.Bytes < size || n > size/2 {
 		t.Errorf("read %d bytes of %d", n, s.Bytes)
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
@@ -249,17 +250,4 @@ func TestHoles(t *testing.T) {
 			t.Errorf("byte %d written into a hole: %v, %v", b, diffs, err)
 		}
 	}
-}
-
-// bytesRead returns how many bytes read calls gave this process so far.
-func bytesRead(t *testing.T) (n int64) {
-	t.Helper()
-	data, err := os.ReadFile("/proc/self/io")
-	if err == nil {
-		_, err = fmt.Sscanf(string(data), "rchar: %d", &n)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
 }

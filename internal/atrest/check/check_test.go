@@ -12,6 +12,7 @@ import (
 	"github.com/veildb/veildb/internal/atrest/volume"
 	"github.com/veildb/veildb/internal/crypto/secret"
 	"github.com/veildb/veildb/internal/disk"
+	"github.com/veildb/veildb/internal/disk/disktest"
 )
 
 type testKeys struct{ dek *secret.Bytes }
@@ -187,26 +188,13 @@ func TestReadHoles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, o := range []Options{{Read: true}, {Zeros: true}} {
-		before := bytesRead(t)
+		before := disktest.BytesRead(t)
 		r, err := Run(t.Context(), d, o)
 		if err != nil || len(r.Problems) != 0 || r.Bytes < size-8192 {
 			t.Fatalf("%+v, %v", r, err)
 		}
-		if n := bytesRead(t) - before; n < 3<<20 || n > size/4 {
+		if n := disktest.BytesRead(t) - before; n < 3<<20 || n > size/4 {
 			t.Errorf("%+v: read %d bytes, 3 MiB are not holes", o, n)
 		}
 	}
-}
-
-// bytesRead returns how many bytes read calls gave this process so far.
-func bytesRead(t *testing.T) (n int64) {
-	t.Helper()
-	data, err := os.ReadFile("/proc/self/io")
-	if err == nil {
-		_, err = fmt.Sscanf(string(data), "rchar: %d", &n)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
 }

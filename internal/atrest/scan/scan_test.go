@@ -14,6 +14,7 @@ import (
 	"github.com/veildb/veildb/internal/atrest/volume"
 	"github.com/veildb/veildb/internal/crypto/secret"
 	"github.com/veildb/veildb/internal/disk"
+	"github.com/veildb/veildb/internal/disk/disktest"
 )
 
 type testKeys struct{ dek *secret.Bytes }
@@ -258,12 +259,12 @@ func TestHoles(t *testing.T) {
 	if err := os.Truncate(path, size); err != nil {
 		t.Fatal(err)
 	}
-	before := bytesRead(t)
+	before := disktest.BytesRead(t)
 	r, err := Run(t.Context(), d, Options{})
 	if err != nil || r.Total != 0 || r.Bytes < size {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if n := bytesRead(t) - before; n > size/4 {
+	if n := disktest.BytesRead(t) - before; n > size/4 {
 		t.Errorf("read %d bytes of a hole", n)
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
@@ -279,17 +280,4 @@ func TestHoles(t *testing.T) {
 	if err != nil || len(r.Findings) == 0 || r.Findings[0].Kind != Canary || r.Findings[0].Offset != 100<<20-5 {
 		t.Errorf("canary behind a hole: %+v, %v", r, err)
 	}
-}
-
-// bytesRead returns how many bytes read calls gave this process so far.
-func bytesRead(t *testing.T) (n int64) {
-	t.Helper()
-	data, err := os.ReadFile("/proc/self/io")
-	if err == nil {
-		_, err = fmt.Sscanf(string(data), "rchar: %d", &n)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
 }
