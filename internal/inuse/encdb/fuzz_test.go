@@ -140,7 +140,7 @@ func FuzzRecognise(f *testing.F) {
 		if (st.Kind == Message) != (len(st.Args) == 1) || (st.Kind == RuleOp) != (len(st.Args) == 2) {
 			t.Errorf("kind %d with %d arguments", st.Kind, len(st.Args))
 		}
-		if d := time.Since(start); d > 5*time.Second {
+		if d := time.Since(start); d > time.Minute {
 			t.Errorf("%d bytes took %v", len(sql), d)
 		}
 	})
