@@ -418,7 +418,12 @@ func TestStore(t *testing.T) {
 		s.Watch(wctx, time.Millisecond, func(v *Version, err error) { seen <- v.Number })
 		close(done)
 	}()
-	write("version: 1\nadmins: [root]\nrules: []\n")
+	// At once: while a file is empty, that is its text.
+	whole := path + ".new"
+	err = errors.Join(os.WriteFile(whole, []byte("version: 1\nadmins: [root]\nrules: []\n"), 0o600), os.Rename(whole, path))
+	if err != nil {
+		t.Fatal(err)
+	}
 	if n := <-seen; n != 4 {
 		t.Errorf("version %d", n)
 	}
