@@ -1,9 +1,11 @@
 package kmstest
 
 import (
-	"net"
+	"fmt"
 	"net/http"
 	"sync"
+
+	"golang.org/x/sys/unix"
 )
 
 // A Switch stands before the handler of an HTTP key manager and breaks it.
@@ -57,12 +59,19 @@ func (s *Switch) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// UnusedAddress returns a loopback address where nothing listens.
+// UnusedAddress returns a loopback address where nothing listens, nor will while
+// this process lives.
 func UnusedAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return "", err
 	}
-	defer l.Close()
-	return l.Addr().String(), nil
+	if err := unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		return "", err
+	}
+	sa, err := unix.Getsockname(fd)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprint("127.0.0.1:", sa.(*unix.SockaddrInet4).Port), nil
 }
