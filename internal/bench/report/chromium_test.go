@@ -41,7 +41,7 @@ func browser(t *testing.T) string {
 // scripts have run, and what the browser wrote to its log.
 func dump(t *testing.T, path string, args ...string) (dom, log string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	args = append([]string{"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
 		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
@@ -49,7 +49,7 @@ func dump(t *testing.T, path string, args ...string) (dom, log string) {
 	cmd := exec.CommandContext(ctx, browser(t), append(args, "file://"+path)...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	cmd.WaitDelay = 5 * time.Second
+	cmd.WaitDelay = time.Minute // its helpers may outlive it on a busy machine
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("run %s: %v\n%s", cmd.Path, err, stderr.String())
 	}

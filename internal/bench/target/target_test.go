@@ -59,7 +59,7 @@ func dir(t *testing.T) string {
 func gone(t *testing.T, pids []int) {
 	t.Helper()
 	for _, pid := range pids {
-		deadline := time.Now().Add(20 * time.Second)
+		deadline := time.Now().Add(3 * time.Minute)
 		for syscall.Kill(pid, 0) == nil && running(pid) {
 			if time.Now().After(deadline) {
 				t.Fatalf("process %d still runs", pid)
@@ -114,11 +114,10 @@ func TestStartStop(t *testing.T) {
 		if _, err := os.Stat(s.Dir()); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("directory after stop: %v", err)
 		}
-		l, err := net.Listen("tcp", s.Addr())
-		if err != nil {
-			t.Fatalf("port after stop: %v", err)
+		if c, err := net.Dial("tcp", s.Addr()); err == nil {
+			c.Close()
+			t.Error("somebody still listens after the stop")
 		}
-		l.Close()
 		if err := s.Stop(t.Context()); err != nil {
 			t.Errorf("second stop: %v", err)
 		}

@@ -174,7 +174,7 @@ func TestWipe(t *testing.T) {
 		}
 		for _, g := range keysOf() {
 			for start := time.Now(); !isZero(g); time.Sleep(time.Millisecond) {
-				if time.Since(start) > 10*time.Second {
+				if time.Since(start) > time.Minute {
 					t.Fatal("keys are not wiped")
 				}
 				runtime.GC()
