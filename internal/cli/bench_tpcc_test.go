@@ -27,8 +27,9 @@ func TestBenchTPCCOnServer(t *testing.T) {
 		return out.String()
 	}
 	veildb("prepare", "--flavor", "hammerdb")
-	out := veildb("run", "--terminals", "2", "--time", "4", "--warmup", "1.5")
+	var out string
 	figure := func(name string) float64 {
+		t.Helper()
 		m := regexp.MustCompile(`(?m)^` + name + ` +(\d+)`).FindStringSubmatch(out)
 		if m == nil {
 			t.Fatalf("no %s in\n%s", name, out)
@@ -36,8 +37,17 @@ func TestBenchTPCCOnServer(t *testing.T) {
 		n, _ := strconv.ParseFloat(m[1], 64)
 		return n
 	}
-	if ratio := figure("TPM") / figure("NOPM"); ratio < 1.9 || ratio > 2.8 { // the counters lag by up to a second
-		t.Errorf("TPM is %.2f of NOPM\n%s", ratio, out)
+	// The counters lag by up to a second, and few transactions are any mix: the
+	// longer the run, the closer.
+	for seconds := 4; ; seconds *= 2 {
+		out = veildb("run", "--terminals", "2", "--time", strconv.Itoa(seconds), "--warmup", "1.5")
+		ratio := figure("TPM") / figure("NOPM")
+		if ratio > 1.9 && ratio < 2.8 {
+			break
+		}
+		if seconds > 60 {
+			t.Fatalf("TPM is %.2f of NOPM\n%s", ratio, out)
+		}
 	}
 	if !strings.Contains(out, "the server's default isolation") || strings.Contains(out, "VIOLATED") {
 		t.Errorf("unexpected report:\n%s", out)

@@ -3,16 +3,8 @@ package cli
 import (
 	"bytes"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
 	"database/sql"
-	"encoding/pem"
 	"io"
-	"math/big"
 	"net"
 	"os"
 	"path/filepath"
@@ -20,41 +12,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/veildb/veildb/internal/bench/target"
+	"github.com/veildb/veildb/internal/inuse/sidecar/sidecartest"
 	"github.com/veildb/veildb/veilsql"
 )
-
-// certificate writes a self-signed certificate and its key for 127.0.0.1 to dir, and
-// returns what trusts it.
-func certificate(t *testing.T, dir string) *tls.Config {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tmpl := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "gates"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, tmpl, tmpl, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, block := range map[string]*pem.Block{"gate.pem": {Type: "CERTIFICATE", Bytes: der}, "gate.key": {Type: "PRIVATE KEY", Bytes: raw}} {
-		if err := os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	pool := x509.NewCertPool()
-	pool.AppendCertsFromPEM(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
-	return &tls.Config{RootCAs: pool, ServerName: "127.0.0.1"}
-}
 
 // An address stands for several gates, one of which gets the connections.
 type address struct {
@@ -176,7 +138,7 @@ func cluster(t *testing.T) (s *target.Server, dir string, options []string) {
 	if err := os.WriteFile(filepath.Join(dir, "mek"), []byte("30313233343536373839616263646566"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	options = append(options, "--rules", "table:rules", "--tls-cert", filepath.Join(dir, "gate.pem"), "--tls-key", filepath.Join(dir, "gate.key"), "--grace", "1ms")
+	options = append(options, "--rules", "table:rules", "--tls-cert", filepath.Join(dir, "cert.pem"), "--tls-key", filepath.Join(dir, "key.pem"), "--grace", "1ms")
 	return s, dir, options
 }
 
@@ -184,7 +146,8 @@ func cluster(t *testing.T) (s *target.Server, dir string, options []string) {
 // other, and clients of a gate that dies go on at the other by themselves.
 func TestGateOfAClusterDies(t *testing.T) {
 	_, dir, options := cluster(t)
-	trust := certificate(t, dir)
+	_, trust := sidecartest.WriteTLS(t, dir)
+	trust.ServerName = "127.0.0.1"
 	first := runGate(t, append(options, "--listen", "127.0.0.1:0", "--audit", filepath.Join(dir, "1.jsonl"))...)
 	second := runGate(t, append(options, "--listen", "127.0.0.1:0", "--audit", filepath.Join(dir, "2.jsonl"))...)
 	at := newAddress(t, first.addr(t))
@@ -211,7 +174,7 @@ func TestGateOfAClusterDies(t *testing.T) {
 	if v, err := card(open("app", second.addr(t))); err != nil || v != "4111-1111" {
 		t.Errorf("the other gate does not know the key: %q, %v", v, err)
 	}
-	side := runSidecar(t, "--gate", at.addr, "--mek-file", mek, "--gate-ca", filepath.Join(dir, "gate.pem"))
+	side := runSidecar(t, "--gate", at.addr, "--mek-file", mek, "--gate-ca", filepath.Join(dir, "cert.pem"))
 	plain, err := sql.Open("mysql", "app@tcp("+side+")/shop")
 	if err != nil {
 		t.Fatal(err)
@@ -227,8 +190,13 @@ func TestGateOfAClusterDies(t *testing.T) {
 	first.ended(t)
 	at.fail(second.addr(t))
 	for name, db := range clients {
-		if v, err := card(db); err != nil || v != "4111-1111" {
-			t.Errorf("%s at the other gate: %q, %v", name, v, err)
-		}
+		// The sidecar may not have noticed yet that the gate is gone.
+		waitFor(t, name+" reads at the other gate", func() bool {
+			v, err := card(db)
+			if err == nil && v != "4111-1111" {
+				t.Fatalf("%s at the other gate: %q", name, v)
+			}
+			return err == nil
+		})
 	}
 }

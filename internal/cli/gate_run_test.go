@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	mathrand "math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -274,13 +275,19 @@ func provisionAt(t *testing.T, c *wire.Conn) {
 	}
 }
 
+// freeAddr is an address of this machine that nobody listens on, with a port that
+// the system gives to nobody who does not ask for it.
 func freeAddr(t *testing.T) string {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	t.Helper()
+	for range 1000 {
+		ln, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", 10_000+mathrand.N(20_000)))
+		if err == nil {
+			defer ln.Close()
+			return ln.Addr().String()
+		}
 	}
-	defer ln.Close()
-	return ln.Addr().String()
+	t.Fatal("no port is free")
+	return ""
 }
 
 func checkHealth(t *testing.T, metrics string) {

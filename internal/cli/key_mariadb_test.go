@@ -14,7 +14,7 @@ import (
 // mariadbd runs statements in a server in bootstrap mode, which ends with them.
 func mariadbd(t *testing.T, dir, keys, filekey, statements string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	args := []string{
 		"--no-defaults", "--bootstrap", "--datadir=" + filepath.Join(dir, "data"), "--innodb-log-file-size=4M",
