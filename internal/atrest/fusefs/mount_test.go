@@ -105,10 +105,12 @@ func serve(cfg string) error {
 	for collected := 0; c.Collect; collected++ {
 		select {
 		case <-stop:
-			fmt.Println("log collected", collected)
 			return s.Unmount()
 		default:
 			runtime.GC()
+		}
+		if collected == 20 {
+			fmt.Println("log collected", collected)
 		}
 	}
 	for {

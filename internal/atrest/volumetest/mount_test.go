@@ -105,7 +105,7 @@ func (v *volumeDir) stop(t testing.TB) {
 	if m == nil || *control {
 		return
 	}
-	for end := time.Now().Add(time.Minute); ; {
+	for end := time.Now().Add(patience); ; {
 		m.cmd.Process.Signal(unix.SIGTERM)
 		select {
 		case <-m.done:
