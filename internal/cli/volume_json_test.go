@@ -18,7 +18,7 @@ import (
 func TestVolumeJSON(t *testing.T) {
 	dir, veildb := newMount(t)
 	err := errors.Join(os.WriteFile(filepath.Join(dir, "mnt/f"), make([]byte, 100_000), 0o600),
-		os.Link(filepath.Join(dir, "mnt/f"), filepath.Join(dir, "mnt/g")), veildb("key", "rotate", "ring", "--dek"),
+		os.Link(filepath.Join(dir, "lower/files/f"), filepath.Join(dir, "outside")), veildb("key", "rotate", "ring", "--dek"),
 		os.Mkdir(filepath.Join(dir, "plain"), 0o700), os.Symlink("/etc", filepath.Join(dir, "plain/out")))
 	if err != nil {
 		t.Fatal(err)
@@ -33,13 +33,13 @@ func TestVolumeJSON(t *testing.T) {
 	}{
 		{ExitOK, []string{"status", "mnt"}},
 		{ExitOK, []string{"scan", "lower"}},
-		{ExitCheck, []string{"rekey", "mnt"}}, // f has two names
+		{ExitCheck, []string{"rekey", "mnt"}}, // f has a name outside
 		{ExitBusy, []string{"audit", "lower", "--write", "manifest"}},
 		{ExitUsage, []string{"rekey", "mnt", "--throttle", "99999999999999999"}},
 		{ExitUsage, []string{"convert", "--in", "plain", "--out", "new", "--throttle", "99999999999999999"}},
 		{ExitOK, []string{"convert", "--in", "plain", "--out", "new"}},
 		{ExitOK, []string{"umount", "mnt"}},
-		{ExitOK, []string{"rekey", "lower"}},
+		{ExitCheck, []string{"rekey", "lower"}},
 		{ExitOK, []string{"audit", "lower", "--write", "manifest"}},
 		{ExitOK, []string{"audit", "lower", "--verify", "manifest"}},
 		{ExitOK, []string{"check", "lower", "--read"}},

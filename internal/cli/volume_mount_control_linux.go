@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"time"
@@ -110,12 +109,8 @@ func (c *mountControl) rekey(ctx context.Context, rate int64, progress func(any,
 		Progress: func(p rekey.Progress) { last = p; progress(p, "") },
 		Note:     func(path, why string) { progress(last, path+": "+why) },
 		Still:    c.server.Still,
-		Replace: func(ctx context.Context, path string, wait func(context.Context, int) error) error {
-			err := c.server.Rekey(ctx, c.src.dir, path, wait)
-			if errors.Is(err, fusefs.ErrManyNames) {
-				err = fmt.Errorf("%w: %w", rekey.ErrLeave, err)
-			}
-			return err
+		Replace: func(ctx context.Context, names []string, wait func(context.Context, int) error) error {
+			return c.server.Rekey(ctx, c.src.dir, names, wait)
 		},
 	})
 	if errors.Is(err, unix.ENOTCONN) || errors.Is(err, context.Canceled) {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -113,6 +114,14 @@ func (w *workedFile) change() error {
 		}
 	case 3:
 		return w.compare(w.f)
+	case 5:
+		to := w.path + "linked"
+		if err := os.Remove(to); err == nil {
+			return nil
+		} else if !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		return os.Link(w.path, to)
 	case 4:
 		return w.f.Sync()
 	default:
@@ -146,6 +155,79 @@ func (w *workedFile) compare(f io.ReaderAt) error {
 		return fmt.Errorf("%w: %s has %d bytes, want %d; it differs from byte %d on", volume.ErrCorrupt, w.path, n, len(w.model), i)
 	}
 	return nil
+}
+
+// compareLink looks at the second name of w, if it has one.
+func (w *workedFile) compareLink() error {
+	f, err := os.Open(w.path + "linked")
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	a, err := f.Stat()
+	b, err2 := os.Stat(w.path)
+	if err := errors.Join(err, err2); err != nil {
+		return err
+	}
+	if !os.SameFile(a, b) {
+		return fmt.Errorf("%s and its second name are two files", w.path)
+	}
+	return w.compare(f)
+}
+
+// TestRekeyLinks rekeys a mounted file that has names in several directories,
+// open under one of them.
+func TestRekeyLinks(t *testing.T) {
+	dir, veildb := newMount(t)
+	at := func(name string) string { return filepath.Join(dir, "mnt", name) }
+	w := newWorkedFile(t, at("a"), 7)
+	defer w.f.Close()
+	names := []string{"a", "alinked", "b", "d/c", "d/e/" + strings.Repeat("f", 255)}
+	err := os.MkdirAll(at("d/e"), 0o700)
+	for _, name := range names[1:] {
+		err = errors.Join(err, os.Link(at("a"), at(name)))
+	}
+	before, err2 := w.f.Stat()
+	err = errors.Join(err, err2, veildb("key", "rotate", "ring", "--dek"), veildb("volume", "rekey", "mnt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(w.model[100:], "written after it")
+	if _, err := w.f.WriteAt([]byte("written after it"), 100); err != nil {
+		t.Fatal(err)
+	}
+	for mounted := range 2 {
+		for _, name := range names {
+			f, err := os.Open(at(name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			fi, err := f.Stat()
+			if err := errors.Join(err, w.compare(f)); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			if st := fi.Sys().(*syscall.Stat_t); mounted == 0 && !os.SameFile(fi, before) || st.Nlink != uint64(len(names)) {
+				t.Errorf("%s is another file than before, or has %d links", name, st.Nlink)
+			}
+			f.Close()
+			h, err := volume.ReadHeader(filepath.Join(dir, "lower", "files", name), nil)
+			if err != nil || h.KeyVersion != 2 {
+				t.Errorf("%s: %+v, %v; want key version 2", name, h, err)
+			}
+		}
+		if mounted == 0 {
+			w.f.Close()
+			if err := errors.Join(veildb("volume", "umount", "mnt"), veildb("volume", "mount", "lower", "mnt", "--background")); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := errors.Join(veildb("volume", "umount", "mnt"), veildb("volume", "check", "lower", "--read")); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestRekeyUnderLoad rekeys a mounted volume again and again while its files
@@ -195,6 +277,9 @@ func TestRekeyUnderLoad(t *testing.T) {
 		h, err := volume.ReadHeader(filepath.Join(dir, "lower", "files", filepath.Base(w.path)), nil)
 		if err != nil || h.KeyVersion != uint32(version) && !t.Failed() {
 			t.Errorf("%s: key version %d, %v; want %d", w.path, h.KeyVersion, err, version)
+		}
+		if err := w.compareLink(); err != nil {
+			t.Error(err)
 		}
 	}
 	if err := errors.Join(veildb("volume", "umount", "mnt"), veildb("volume", "check", "lower", "--read")); err != nil {

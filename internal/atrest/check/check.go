@@ -146,7 +146,7 @@ func (c *checker) checkPrivate() error {
 		case name == "convert":
 			continue
 		case strings.HasPrefix(name, ".") && strings.HasSuffix(name, ".tmp"):
-			p.What, p.Remedy = "left by an interrupted write", "remove it"
+			p.What, p.Remedy = "left by an interrupted write; the next mount removes it", "remove it"
 			p.repair = func() error { return os.Remove(path) }
 		default:
 			p.What = "not a file of this program"
@@ -171,7 +171,7 @@ func (c *checker) checkCopy() error {
 		return err
 	}
 	c.add(Problem{
-		Path: c.rel(c.d.Private("config.copy")), What: "not a copy of the configuration", Severity: Untidy,
+		Path: c.rel(c.d.Private("config.copy")), What: "not a copy of the configuration, as after an interrupted change; the next mount mends it", Severity: Untidy,
 		Remedy: "copy the configuration",
 		repair: func() error { return disk.AtomicWrite(c.d.Private("config.copy"), config, 0o600) },
 	})

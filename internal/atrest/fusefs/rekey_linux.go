@@ -14,23 +14,19 @@ import (
 	"github.com/veildb/veildb/internal/disk"
 )
 
-// ErrManyNames is a file with several names, which Rekey cannot take: a mount
-// does not know them all.
-var ErrManyNames = errors.New("it has several names; rekey it while the volume is not mounted")
-
-// Rekey re-encrypts the file path of the tree of d, which s serves, under the
-// current key while programs use it. They keep it open, and its inode number
-// stays the same for them. wait is called before so many bytes are copied. The
-// error matches ErrManyNames, or unix.ENOENT if path names no such file any
-// more when its turn comes.
-func (s *Server) Rekey(ctx context.Context, d *volume.Dir, path string, wait func(context.Context, int) error) error {
+// Rekey re-encrypts the file that has these names in the tree of d, which s
+// serves, under the current key while programs use it. They keep it open, and
+// its inode number stays the same for them. wait is called before so many bytes
+// are copied. The error matches unix.ENOENT if the file has not exactly these
+// names any more when its turn comes; it keeps its key then.
+func (s *Server) Rekey(ctx context.Context, d *volume.Dir, names []string, wait func(context.Context, int) error) error {
 	fs := s.fs
 	ctx, leave, err := fs.rekeys.enter(ctx)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	fd, err := unix.Openat(fs.root.fd, path, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	fd, err := unix.Openat(fs.root.fd, names[0], unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err
 	}
@@ -59,22 +55,27 @@ func (s *Server) Rekey(ctx context.Context, d *volume.Dir, path string, wait fun
 	}
 	defer to.Close()
 	replaced := false
+	var late error // of a file that is replaced, and used, nonetheless
 	err = v.Rekey(ctx, &lowerFile{int(to.Fd())}, fs.opts.Keys, volume.RekeyOptions{
 		Wait: wait,
 		// Nobody changes names or attributes meanwhile.
 		Enter: s.Still,
 		Commit: func() (disk.File, error) {
-			if err := fs.readySuccessor(n, d, path, to); err != nil {
+			if err := fs.readySuccessor(n, d, names, to); err != nil {
 				return nil, err
 			}
-			replaced = true
-			return f.lower, fs.replace(n, f, d, path, to)
+			var err error
+			if replaced, err = fs.replace(n, f, d, names, to); !replaced {
+				return nil, err
+			}
+			late = err
+			return f.lower, nil
 		},
 	})
 	if err != nil && !replaced {
 		os.Remove(to.Name())
 	}
-	return err
+	return errors.Join(err, late)
 }
 
 // Still keeps names and attributes of files as they are until what it returns is
@@ -139,32 +140,31 @@ func (f *lowerFile) Punch(off, n int64) error {
 	})
 }
 
-// readySuccessor gives to what n has besides content, if path still is n's only
-// name.
-func (fs *fileSystem) readySuccessor(n *node, d *volume.Dir, path string, to *os.File) error {
+// readySuccessor gives to what n has besides content, if names are all that n
+// has.
+func (fs *fileSystem) readySuccessor(n *node, d *volume.Dir, names []string, to *os.File) error {
 	var st unix.Stat_t
-	if err := unix.Fstatat(fs.root.fd, path, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
-		return err
+	for _, name := range names {
+		if err := unix.Fstatat(fs.root.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+			return err
+		}
+		if (inode{uint64(st.Dev), st.Ino}) != n.key || int(st.Nlink) != len(names) {
+			return unix.ENOENT
+		}
 	}
-	if (inode{uint64(st.Dev), st.Ino}) != n.key {
-		return unix.ENOENT
-	}
-	if st.Nlink != 1 {
-		return ErrManyNames
-	}
-	from := filepath.Join(d.Root().Name(), path)
+	from := filepath.Join(d.Root().Name(), names[0])
 	if err := volume.CopyAttributes(from, to.Name(), &st, func(string) {}); err != nil {
 		return err
 	}
 	return to.Sync()
 }
 
-// replace puts to in the place of n's lower file: under its name, and below the
-// descriptors that n and f have of it.
-func (fs *fileSystem) replace(n *node, f *file, d *volume.Dir, path string, to *os.File) error {
+// replace puts to in the place of n's lower file: under its names, and below the
+// descriptors that n and f have of it. replaced is as that of volume.Dir.Replace.
+func (fs *fileSystem) replace(n *node, f *file, d *volume.Dir, names []string, to *os.File) (replaced bool, err error) {
 	name, err := fs.reopen(int(to.Fd()), unix.O_PATH)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer unix.Close(name)
 	flags := unix.O_RDWR
@@ -173,20 +173,20 @@ func (fs *fileSystem) replace(n *node, f *file, d *volume.Dir, path string, to *
 	}
 	data, err := fs.reopen(int(to.Fd()), flags)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer unix.Close(data)
 	var st unix.Stat_t
 	if err := unix.Fstat(name, &st); err != nil {
-		return err
+		return false, err
 	}
-	if err := d.Replace(to.Name(), []string{path}); err != nil {
-		return err
+	if replaced, err = d.Replace(to.Name(), names); !replaced {
+		return false, err
 	}
 	// From here on nothing fails: both are descriptors of this process.
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	err = errors.Join(
+	err = errors.Join(err,
 		again(func() error { return unix.Dup3(name, n.fd, unix.O_CLOEXEC) }),
 		again(func() error { return unix.Dup3(data, f.lower.fd, unix.O_CLOEXEC) }),
 	)
@@ -196,5 +196,5 @@ func (fs *fileSystem) replace(n *node, f *file, d *volume.Dir, path string, to *
 	n.key = inode{uint64(st.Dev), st.Ino}
 	fs.nodes[n.key] = n
 	fs.lent[inode{n.key.dev, n.ino}] = true
-	return err
+	return true, err
 }

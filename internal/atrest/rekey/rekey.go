@@ -20,11 +20,14 @@ import (
 type Options struct {
 	// Rate bounds the bytes re-encrypted a second; 0 does not.
 	Rate int64
-	// Replace, if set, re-encrypts the file path of the tree, which a mount
-	// serves; Run does it by itself for a volume at rest. It waits as wait says.
-	Replace func(ctx context.Context, path string, wait func(context.Context, int) error) error
-	// Still, if set, keeps names of files as they are until what it returns is
-	// called: a walk of directories whose files get other names may miss some.
+	// Replace, if set, re-encrypts the file that has these names in the tree, and
+	// no others, which a mount serves; Run does it by itself for a volume at
+	// rest. It waits as wait says. An error that matches os.ErrNotExist says that
+	// the names changed meanwhile.
+	Replace func(ctx context.Context, names []string, wait func(context.Context, int) error) error
+	// Still, which goes with Replace, keeps names of files as they are until what
+	// it returns is called: a walk of directories whose files get other names may
+	// miss some.
 	Still func() (release func())
 	// Progress is called now and then with the bytes of content done and in all.
 	Progress func(Progress)
@@ -80,8 +83,7 @@ type runner struct {
 	wait     func(context.Context, int) error
 	sum      Summary
 	progress Progress
-	names    map[string][]string // of files with several names, by the first
-	left     map[[2]uint64]bool  // inodes of files that keep an older key
+	left     map[[2]uint64]bool // inodes of files that keep an older key
 }
 
 func (r *runner) run(ctx context.Context) error {
@@ -89,7 +91,8 @@ func (r *runner) run(ctx context.Context) error {
 	jobs, current, err := r.plan()
 	r.sum.Current = current
 	for n := 0; err == nil; n++ {
-		if err := r.pass(ctx, jobs); err != nil {
+		// Without Still names do not change, with it the first list is a draft.
+		if err := r.pass(ctx, jobs, r.o.Still == nil || n > 0); err != nil {
 			return err
 		}
 		if jobs, err = r.planStill(); len(jobs) == 0 {
@@ -97,7 +100,7 @@ func (r *runner) run(ctx context.Context) error {
 		}
 		if n == maxPasses {
 			for _, j := range jobs {
-				r.leave(j, "it had another name whenever its turn came")
+				r.leave(j, "it had other names whenever its turn came; run the same command again")
 			}
 			break
 		}
@@ -122,11 +125,19 @@ func (r *runner) planStill() ([]*job, error) {
 }
 
 // pass re-encrypts jobs, except those that are not there any more under their
-// names.
-func (r *runner) pass(ctx context.Context, jobs []*job) error {
+// names. complete says that no name was missed when they were listed.
+func (r *runner) pass(ctx context.Context, jobs []*job, complete bool) error {
 	for _, j := range jobs {
 		if err := ctx.Err(); err != nil {
 			return err
+		}
+		missed := j.links - min(uint64(len(j.names)), j.links)
+		if missed > 0 && complete {
+			r.leave(j, fmt.Sprintf("%d of its %d names are outside of the volume; remove those, or copy it and put the copy in its place", missed, j.links))
+			continue
+		}
+		if missed > 0 {
+			continue
 		}
 		if err := r.do(ctx, j); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return fmt.Errorf("%s: %w", r.d.PlainPath(j.names[0]), err)
@@ -175,34 +186,22 @@ func (r *runner) show() {
 	}
 }
 
-// do re-encrypts one file, or notes why it does not.
+// do re-encrypts one file.
 func (r *runner) do(ctx context.Context, j *job) error {
-	if uint64(len(j.names)) != j.links {
-		r.leave(j, fmt.Sprintf("%d of its %d names are outside of the volume", j.links-uint64(len(j.names)), j.links))
-		return nil
-	}
-	r.names = map[string][]string{j.names[0]: j.names}
 	before := r.progress.Bytes
-	err := r.o.Replace(ctx, j.names[0], func(ctx context.Context, n int) error {
+	err := r.o.Replace(ctx, j.names, func(ctx context.Context, n int) error {
 		r.progress.Bytes = min(r.progress.Bytes+int64(n), before+j.size)
 		r.show()
 		return r.wait(ctx, n)
 	})
 	r.progress.Bytes = before + j.size
-	switch {
-	case errors.Is(err, ErrLeave):
-		r.leave(j, err.Error())
-		return nil
-	case err != nil:
+	if err != nil {
 		return err
 	}
 	r.sum.Files++
 	r.sum.Bytes += j.size
 	return nil
 }
-
-// ErrLeave is what Options.Replace returns for a file that it cannot take now.
-var ErrLeave = errors.New("left as it is")
 
 func (r *runner) leave(j *job, why string) {
 	r.sum.Left++
@@ -211,8 +210,8 @@ func (r *runner) leave(j *job, why string) {
 }
 
 // replaceAtRest re-encrypts a file that nobody else uses.
-func (r *runner) replaceAtRest(ctx context.Context, path string, wait func(context.Context, int) error) error {
-	full := filepath.Join(r.d.Root().Name(), path)
+func (r *runner) replaceAtRest(ctx context.Context, names []string, wait func(context.Context, int) error) error {
+	full := filepath.Join(r.d.Root().Name(), names[0])
 	var st unix.Stat_t
 	if err := unix.Lstat(full, &st); err != nil {
 		return &os.PathError{Op: "lstat", Path: full, Err: err}
@@ -232,19 +231,18 @@ func (r *runner) replaceAtRest(ctx context.Context, path string, wait func(conte
 		return err
 	}
 	defer to.Close()
-	replacing := false
+	replaced := false
 	err = f.Rekey(ctx, osFile{to}, r.d.Keys(), volume.RekeyOptions{Wait: wait, Commit: func() (disk.File, error) {
-		err := volume.CopyAttributes(full, to.Name(), &st, func(what string) { r.o.Note(path, what) })
+		err := volume.CopyAttributes(full, to.Name(), &st, func(what string) { r.o.Note(names[0], what) })
 		if err == nil {
 			err = to.Sync()
 		}
 		if err == nil {
-			replacing = true
-			err = r.d.Replace(to.Name(), r.names[path])
+			replaced, err = r.d.Replace(to.Name(), names)
 		}
 		return lower, err // f is closed next, and nobody reads it
 	}})
-	if err != nil && !replacing { // else it may have a name, or be due to get one
+	if err != nil && !replaced { // else it has a name, or the next OpenDir gives it one
 		os.Remove(to.Name())
 	}
 	return err

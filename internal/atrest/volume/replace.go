@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/veildb/veildb/internal/disk"
 )
 
@@ -43,7 +41,11 @@ func (d *Dir) NewSuccessor() (*os.File, error) {
 // and attributes are durable, in the place of the names, relative to the tree,
 // which are all those of one file. A crash leaves all of them the old file or
 // the next OpenDir makes all of them the new one. d must not be a view.
-func (d *Dir) Replace(successor string, names []string) error {
+//
+// replaced says that the names are the new file, also with an error: then that
+// may not be durable, or the next OpenDir completes it. If it is false, all are
+// the old file. Nobody may change names meanwhile.
+func (d *Dir) Replace(successor string, names []string) (replaced bool, err error) {
 	if len(names) == 1 {
 		return d.replaceOne(successor, names[0])
 	}
@@ -51,40 +53,154 @@ func (d *Dir) Replace(successor string, names []string) error {
 	for _, n := range names {
 		r.Names = append(r.Names, []byte(n))
 	}
-	data, err := json.Marshal(&r)
+	err = d.prepareReplace(&r)
+	if err != nil {
+		return false, errors.Join(err, d.abandonReplace(&r))
+	}
+	for i, n := range names {
+		if err = os.Rename(d.spare(&r, i), d.inTree(n)); err != nil {
+			if uerr := d.undoReplace(&r, i); uerr != nil {
+				return true, errors.Join(err, uerr)
+			}
+			return false, errors.Join(err, d.abandonReplace(&r))
+		}
+	}
+	if err := d.syncDirs(&r); err != nil {
+		return true, err
+	}
+	return true, d.forgetReplace(&r)
+}
+
+func (d *Dir) replaceOne(successor, name string) (replaced bool, err error) {
+	path := d.inTree(name)
+	if err := os.Rename(successor, path); err != nil {
+		return false, err
+	}
+	return true, disk.SyncDir(filepath.Dir(path))
+}
+
+func (d *Dir) inTree(name string) string { return filepath.Join(d.root.Name(), name) }
+
+func (d *Dir) successor(r *replacement) string {
+	return d.Private(filepath.Join(replaceDir, r.Successor))
+}
+
+// old is one more name of the file that is replaced: it tells that file from
+// one that got its name later, and its number goes to no other file.
+func (d *Dir) old(r *replacement) string { return d.successor(r) + ".old" }
+
+// spare is a name of the successor that is to become its i-th in the tree.
+func (d *Dir) spare(r *replacement, i int) string { return fmt.Sprint(d.successor(r), ".", i) }
+
+// prepareReplace does all that may fail for want of space or links, and writes
+// the journal last.
+func (d *Dir) prepareReplace(r *replacement) error {
+	if err := os.Link(d.inTree(string(r.Names[0])), d.old(r)); err != nil {
+		return err
+	}
+	for i := range r.Names {
+		if err := os.Link(d.successor(r), d.spare(r, i)); err != nil {
+			return err
+		}
+	}
+	if err := disk.SyncDir(d.Private(replaceDir)); err != nil {
+		return err
+	}
+	data, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
-	if err := disk.AtomicWrite(d.Private(replaceJournal), data, 0o600); err != nil {
-		return err
-	}
-	return d.completeReplace(&r)
+	return disk.AtomicWrite(d.Private(replaceJournal), data, 0o600)
 }
 
-func (d *Dir) replaceOne(successor, name string) error {
-	path := filepath.Join(d.root.Name(), name)
-	if err := os.Rename(successor, path); err != nil {
+// undoReplace gives the first n names back to the old file.
+func (d *Dir) undoReplace(r *replacement, n int) error {
+	for i := range n {
+		if err := os.Link(d.old(r), d.spare(r, i)); err != nil {
+			return err
+		}
+		if err := os.Rename(d.spare(r, i), d.inTree(string(r.Names[i]))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// abandonReplace forgets a replacement whose names are all the old file. Without
+// the successor its journal means nothing.
+func (d *Dir) abandonReplace(r *replacement) error {
+	err := os.Remove(d.successor(r))
+	jerr := os.Remove(d.Private(replaceJournal))
+	if errors.Is(jerr, fs.ErrNotExist) {
+		jerr = nil
+	}
+	d.removeSpares(r)
+	return errors.Join(err, jerr, disk.SyncDir(d.Private(replaceDir)), disk.SyncDir(d.Private(".")))
+}
+
+// forgetReplace forgets a replacement that is complete and durable.
+func (d *Dir) forgetReplace(r *replacement) error {
+	if err := os.Remove(d.Private(replaceJournal)); err != nil {
 		return err
 	}
-	return disk.SyncDir(filepath.Dir(path))
+	if err := disk.SyncDir(d.Private(".")); err != nil {
+		return err
+	}
+	d.removeSpares(r)
+	return os.Remove(d.successor(r))
+}
+
+// removeSpares removes names that the next OpenDir removes otherwise.
+func (d *Dir) removeSpares(r *replacement) {
+	os.Remove(d.old(r))
+	for i := range r.Names {
+		os.Remove(d.spare(r, i))
+	}
+}
+
+// syncDirs makes the names of r durable.
+func (d *Dir) syncDirs(r *replacement) error {
+	done := map[string]bool{}
+	for _, n := range r.Names {
+		dir := filepath.Dir(d.inTree(string(n)))
+		if done[dir] {
+			continue
+		}
+		done[dir] = true
+		if err := disk.SyncDir(dir); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // completeReplace makes all names of r its successor, from wherever that was
-// interrupted, and forgets the journal.
+// interrupted, and forgets the journal. Names that became other files since are
+// theirs.
 func (d *Dir) completeReplace(r *replacement) error {
-	successor := d.Private(filepath.Join(replaceDir, r.Successor))
-	var new unix.Stat_t
-	if err := unix.Lstat(successor, &new); err != nil {
-		return &os.PathError{Op: "lstat", Path: successor, Err: err}
+	successor := d.successor(r)
+	to, err := os.Lstat(successor)
+	if err != nil {
+		return err
+	}
+	old, err := os.Lstat(d.old(r))
+	if errors.Is(err, fs.ErrNotExist) {
+		old, err = nil, nil // of a version that made none, and kept names still
+	}
+	if err != nil {
+		return err
 	}
 	temp := successor + ".link"
 	for _, n := range r.Names {
-		path := filepath.Join(d.root.Name(), string(n))
-		var st unix.Stat_t
-		if err := unix.Lstat(path, &st); err != nil {
-			return &os.PathError{Op: "lstat", Path: path, Err: err}
+		path := d.inTree(string(n))
+		fi, err := os.Lstat(path)
+		if old != nil && errors.Is(err, fs.ErrNotExist) {
+			continue
 		}
-		if st.Ino == new.Ino && st.Dev == new.Dev {
+		if err != nil {
+			return err
+		}
+		if os.SameFile(fi, to) || old != nil && !os.SameFile(fi, old) {
 			continue
 		}
 		if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -96,17 +212,11 @@ func (d *Dir) completeReplace(r *replacement) error {
 		if err := os.Rename(temp, path); err != nil {
 			return err
 		}
-		if err := disk.SyncDir(filepath.Dir(path)); err != nil {
-			return err
-		}
 	}
-	if err := os.Remove(d.Private(replaceJournal)); err != nil {
+	if err := d.syncDirs(r); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := disk.SyncDir(d.Private(".")); err != nil {
-		return err
-	}
-	return os.Remove(successor)
+	return d.forgetReplace(r)
 }
 
 // recoverReplace completes a replacement that was interrupted, and removes
