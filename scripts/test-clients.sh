@@ -1,12 +1,21 @@
 #!/bin/sh
-# Drives real clients through a gate and a sidecar in front of a private MariaDB,
-# prints which of them work, and writes the table of docs/interop.md.
+# Drives real clients through a gate and a sidecar in front of a private server,
+# prints which of them work, and writes that server's table of docs/interop.md.
 #
-# Needs MariaDB, sysbench, Go, Java 17, Maven, Python 3 and Node. Drivers come from
-# their package registries; KEEP=DIR keeps them, with all output, for the next run.
-# ENCDB_GO_CLIENT=DIR is a checkout of the vendor's Go driver, for where the module
-# proxy does not have it. Exit code 1: a client failed a check.
+#	test-clients.sh [mariadb | mysql]
+#
+# Needs MariaDB, sysbench, Go, Java 17, Maven, Python 3 and Node, and for mysql what
+# fetch-mysql.sh needs. Drivers come from their package registries; KEEP=DIR keeps
+# them, with all output, for the next run. ENCDB_GO_CLIENT=DIR is a checkout of the
+# vendor's Go driver, for where the module proxy does not have it. Exit code 1: a
+# client failed a check.
 set -eu
+server=${1:-mariadb}
+case $server in mariadb | mysql) ;; *)
+	echo "usage: test-clients.sh [mariadb | mysql]" >&2
+	exit 2
+	;;
+esac
 cd "$(dirname "$0")/.."
 here=$PWD/internal/clienttest
 
@@ -35,7 +44,18 @@ bounded() { nice timeout -k 5 "$@"; }
 
 say "building, starting servers"
 bounded 300 go build -o "$w/veildb" ./cmd/veildb
-bounded 60 "$w/veildb" --json lab up mariadb --tcp --dir "$w/lab" --database shop >"$w/lab.json"
+(umask 077 && cd "$w" &&
+	openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=DNS:localhost,IP:127.0.0.1 \
+		-keyout tls.key -out tls.pem 2>/dev/null)
+set --
+server_ca="" # of the server itself, for programs that log in to it
+if [ "$server" = mysql ]; then
+	# Its accounts want the password itself, at their first login, over TLS.
+	bin=$(sh scripts/fetch-mysql.sh)/bin
+	server_ca=$w/tls.pem
+	set -- --bin "$bin" --set "ssl_cert=$w/tls.pem" --set "ssl_key=$w/tls.key" --set "ssl_ca=$w/tls.pem"
+fi
+bounded 60 "$w/veildb" --json lab up "$server" --tcp --dir "$w/lab" --database shop "$@" >"$w/lab.json"
 field() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p" "$w/lab.json"; }
 db_port=$(field tcp_dsn | sed 's/.*127\.0\.0\.1:\([0-9]*\).*/\1/')
 db_socket=$(field dsn | sed 's/.*[?&(]socket=\([^&)]*\).*/\1/; s/.*unix(\([^)]*\)).*/\1/')
@@ -67,9 +87,7 @@ rules:
   - {name: sysbench, databases: shop, tables: "sbtest*", columns: [c, pad]}
 YAML
 rm -f "$w/rules.yaml.meks"
-(umask 077 && openssl rand -hex 16 >"$w/mek" && cd "$w" &&
-	openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=DNS:localhost,IP:127.0.0.1 \
-		-keyout tls.key -out tls.pem 2>/dev/null)
+(umask 077 && openssl rand -hex 16 >"$w/mek")
 
 free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 listening() { # listening PORT PID LOG
@@ -83,8 +101,10 @@ listening() { # listening PORT PID LOG
 		sleep 0.2
 	done
 }
+set --
+[ -z "$server_ca" ] || set -- --backend-tls verify-full --backend-ca "$server_ca"
 gate_port=$(free_port)
-nice "$w/veildb" gate serve --listen "127.0.0.1:$gate_port" --backend "mysql://veil@127.0.0.1:$db_port/" --password-file "$w/password" \
+nice "$w/veildb" gate serve "$@" --listen "127.0.0.1:$gate_port" --backend "mysql://veil@127.0.0.1:$db_port/" --password-file "$w/password" \
 	--login-timeout 60s --rules "$w/rules.yaml" --tls-cert "$w/tls.pem" --tls-key "$w/tls.key" --audit "$out/audit.jsonl" >"$out/gate.log" 2>&1 &
 gate=$!
 listening "$gate_port" $gate "$out/gate.log"
@@ -126,11 +146,20 @@ module() { (cd "$here/go" && go list -m -f '{{.Version}}' "$1"); }
 # --- running and comparing ---------------------------------------------------
 
 client_cli() {
-	set -- --protocol=tcp --host=127.0.0.1 --port="$VEIL_PORT" --user="$VEIL_USER" --password="$VEIL_PASSWORD" \
-		--default-character-set=utf8mb4 --batch --raw --binary-as-hex
+	set -- mariadb
 	if [ -n "$VEIL_CA" ]; then set -- "$@" --ssl-ca="$VEIL_CA" --ssl-verify-server-cert; else set -- "$@" --skip-ssl; fi
+	cli "$@"
+}
+client_mysql_cli() {
+	set -- "$bin/mysql"
+	if [ -n "$VEIL_CA" ]; then set -- "$@" --ssl-ca="$VEIL_CA" --ssl-mode=VERIFY_IDENTITY; else set -- "$@" --ssl-mode=DISABLED; fi
+	cli "$@"
+}
+cli() { # cli PROGRAM TLS-OPTIONS: a command line
+	set -- "$@" --protocol=tcp --host=127.0.0.1 --port="$VEIL_PORT" --user="$VEIL_USER" --password="$VEIL_PASSWORD" \
+		--default-character-set=utf8mb4 --batch --raw --binary-as-hex
 	query='SELECT id, plain, c_int, c_ubig, c_dec, c_text, c_date, c_dt, c_blob FROM people ORDER BY id'
-	bounded 90 mariadb "$@" --column-type-info shop -e "$query" >"$w/cli" 2>&1 || {
+	bounded 90 "$@" --column-type-info shop -e "$query" >"$w/cli" 2>&1 || {
 		printf 'text\terror\t%s\n' "$(tr '\n\t' '  ' <"$w/cli")"
 		return
 	}
@@ -221,7 +250,7 @@ row() {
 
 # check NAME TITLE VERSION KINDS [MEK]: a client in all places.
 check() {
-	run "$1" server "$db_port" dba "" ""
+	run "$1" server "$db_port" dba "$server_ca" ""
 	for kind in $4; do
 		truth "$out/$1.server" "$kind" || {
 			row "$2 | $3 | $4 | without a gate it $(compare same "$out/$1.server" "$out/$1.server" "$kind" | cut -c -300) | | | |"
@@ -260,6 +289,7 @@ pool() {
 }
 
 check cli "\`mariadb\`" "$(mariadb --version | sed -n 's/.*Distrib \([0-9.]*\).*/\1/p; s/.*from \([0-9.]*\)-MariaDB.*/\1/p')" text
+[ "$server" != mysql ] || check mysql_cli "\`mysql\`" "$("$bin/mysql" --version | sed -n 's/.*Ver \([0-9.]*\).*/\1/p')" text
 check go go-sql-driver/mysql "$(module github.com/go-sql-driver/mysql)" "text prepared"
 run go own "$gate_port" app "$w/tls.pem" "$w/mek"
 row "veilsql | this one | text prepared | | | | | $(cell go go.server own same "text prepared")"
@@ -301,10 +331,10 @@ done
 row "sysbench | $(sysbench --version | cut -d' ' -f2) | text prepared | ${result:-ok} | | | |"
 
 doc=docs/interop.md
-awk -v table="$table" '
+awk -v table="$table" -v server="$server" '
 	/<!-- end of table -->/ { inside = 0 }
 	!inside { print }
-	/<!-- table -->/ { inside = 1; while ((getline line <table) > 0) print line }
+	$0 == "<!-- table of " server " -->" { inside = 1; while ((getline line <table) > 0) print line }
 ' "$doc" >"$w/interop.md"
 cat "$w/interop.md" >"$doc"
 exit $failed
