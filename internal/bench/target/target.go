@@ -77,7 +77,7 @@ type Config struct {
 	Template string
 	// Detached lets the server outlive this process; see Server.State.
 	Detached bool
-	// Timeout bounds initialising and, separately, starting. 0: 60 s.
+	// Timeout bounds initialising, starting and stopping, each. 0: 60 s.
 	Timeout time.Duration
 
 	// otherUser makes root run the server as somebody else, as it does those
@@ -263,15 +263,15 @@ func (s *Server) launchOnce(ctx context.Context) error {
 	return nil
 }
 
-// Stop shuts the server down in order, kills it if that takes longer than 30 s
-// or ctx ends first, and removes a temporary directory. Calling it again does
-// nothing.
+// Stop shuts the server down in order, kills it if that takes longer than
+// Config.Timeout or ctx ends first, and removes a temporary directory. Calling
+// it again does nothing.
 func (s *Server) Stop(ctx context.Context) error {
 	if s == nil || s.stopped {
 		return nil
 	}
 	s.stopped = true
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
 	err := s.process().stop(ctx, s.eng.stopSignal())
 	return errors.Join(err, s.dir.release())

@@ -12,6 +12,10 @@ import (
 	"github.com/veildb/veildb/internal/bench/target"
 )
 
+// patience is how long a server may take to begin, or to end: several packages'
+// tests start theirs at once, and the first of a machine fill their data anew.
+const patience = 5 * time.Minute
+
 // Start starts a server of the engine with settings that forget durability and
 // little memory, laid under those given, and stops it when the test ends. An
 // engine that is not installed fails the test: skipping would hide it.
@@ -25,16 +29,16 @@ func Start(tb testing.TB, engine string, settings map[string]string) *target.Ser
 // New is Start for a TestMain or a test that stops the server itself.
 func New(tb testing.TB, engine string, settings map[string]string) (*target.Server, func()) {
 	tb.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
 	defer cancel()
 	all := maps.Clone(quick[engine])
 	maps.Copy(all, settings)
-	s, err := target.Start(ctx, target.Config{Engine: engine, Settings: all, Template: TemplateDir(), TCP: true})
+	s, err := target.Start(ctx, target.Config{Engine: engine, Settings: all, Template: TemplateDir(), TCP: true, Timeout: patience})
 	if err != nil {
 		tb.Fatalf("start %s: %v", engine, err)
 	}
 	return s, func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		if err := s.Stop(ctx); err != nil {
 			tb.Errorf("stop %s: %v", engine, err)
