@@ -41,6 +41,6 @@ if [ ! -e "$policy" ]; then
 	chmod +x "$policy"
 	trap 'rm -f "$policy"' EXIT
 fi
-apt-get update -qq
+apt-get -o Acquire::Retries=5 update -qq
 # shellcheck disable=SC2086
-DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $need >/dev/null
+DEBIAN_FRONTEND=noninteractive apt-get -o Acquire::Retries=5 install -y -qq --no-install-recommends $need >/dev/null
