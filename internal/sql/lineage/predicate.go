@@ -290,13 +290,30 @@ func position(e sqlast.Expr) int {
 	return n - 1
 }
 
+// positions returns the labels of the columns of the result that a constant in ORDER
+// BY or GROUP BY may mean, and whether it may mean one: a parameter can be the
+// number of any, and so can what a sign or a function makes of a number.
+func positions(e sqlast.Expr, out []column) (l Labels, ok bool) {
+	if i := position(e); i >= 0 {
+		if i < len(out) {
+			l = out[i].labels
+		}
+		return l, true
+	}
+	if c, literal := e.(*sqlast.Constant); !constant(e) || literal && c.Kind != sqlast.Param {
+		return nil, false
+	}
+	for i := range out {
+		l = l.Union(out[i].labels)
+	}
+	return l, true
+}
+
 // order judges ORDER BY: names are those of results first.
 func (a *analysis) order(list []sqlast.Expr, from *scope, out []column) {
 	for _, e := range list {
-		if i := position(e); i >= 0 {
-			if i < len(out) {
-				a.use(useOrder, out[i].labels)
-			}
+		if l, ok := positions(e, out); ok {
+			a.use(useOrder, l)
 			continue
 		}
 		if c, ok := e.(*sqlast.Column); ok && c.Table == "" {

@@ -3,6 +3,7 @@ package lineage
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/veildb/veildb/internal/sql/schema"
 	"github.com/veildb/veildb/internal/sql/token"
@@ -229,7 +230,13 @@ func (c chat) patterns(form []string) (out []string, ok bool) {
 		if i >= len(c.Tokens) || c.Tokens[i].Kind != token.String {
 			return false
 		}
-		out = append(out, strings.ReplaceAll(c.plain(i), `\`, ""))
+		p := strings.TrimRight(strings.ReplaceAll(c.plain(i), `\`, ""), " ") // blanks at the end do not count for =
+		for j := range len(p) {
+			if p[j] >= utf8.RuneSelf { // may be compared without regard to accents
+				return false
+			}
+		}
+		out = append(out, p)
 		i++
 		return true
 	}

@@ -12,6 +12,7 @@ import (
 // that few places must check.
 type converter struct {
 	why       string // "" as long as all was understood
+	single    bool   // characters of texts are single bytes
 	rightJoin bool
 	tables    []Expr // documents of JSON_TABLEs
 	columns   [][]JSONColumn
@@ -237,7 +238,7 @@ func names(in []ast.CIStr) (out []string) {
 func (c *converter) items(fields []*ast.SelectField) []Item {
 	out := make([]Item, 0, len(fields))
 	for _, f := range fields {
-		it := Item{Alias: f.AsName.O}
+		it := Item{Alias: c.alias(f.AsName.O)}
 		if f.WildCard != nil {
 			it.Star, it.Database, it.Table = true, f.WildCard.Schema.O, f.WildCard.Table.O
 		} else {
@@ -249,6 +250,15 @@ func (c *converter) items(fields []*ast.SelectField) []Item {
 		out = append(out, it)
 	}
 	return out
+}
+
+// alias is a name that is given to a result, " " if it is not known what the server
+// makes of it.
+func (c *converter) alias(name string) string {
+	if c.single && !ascii([]byte(name)) {
+		return " "
+	}
+	return name
 }
 
 func (c *converter) order(n *ast.OrderByClause) (out []Expr) {

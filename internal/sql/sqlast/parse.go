@@ -76,7 +76,7 @@ func (r *reader) parse(t *token.Text, mode token.Mode) (Stmt, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := converter{rightJoin: w.rightJoin}
+	c := converter{rightJoin: w.rightJoin, single: mode.SingleByte}
 	for _, j := range w.tables {
 		doc, err := r.list(j.doc)
 		if err != nil || len(doc) != 1 || doc[0].Expr == nil {
