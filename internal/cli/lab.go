@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
@@ -187,86 +186,6 @@ func labError(op string, err error) error {
 		e.Hint = missing.Hint()
 	}
 	return e
-}
-
-func newLabDownCommand(env *Env) *cobra.Command {
-	var o labOptions
-	var all bool
-	cmd := &cobra.Command{
-		Use:   "down [ENGINE]",
-		Short: "Stop a server; its data go unless they are in a --dir",
-		Long: `Stop a server, named by its engine, by --name or by --dir. What it stored is
-deleted, unless it was started with --dir.`,
-		Example: `  veildb lab down mariadb
-  veildb lab down --all`,
-		Args:      labArgs(cobra.MaximumNArgs(1)),
-		ValidArgs: target.Engines(),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			switch {
-			case all && (len(args) > 0 || o.name != "" || o.dir != ""):
-				return usagef("stop lab server", "give --all alone, or name one server", "--all and one server are both named")
-			case all:
-				return labDownAll(cmd.Context(), env)
-			}
-			engine := ""
-			if len(args) == 1 {
-				engine = args[0]
-			}
-			if engine == "" && o.name == "" && o.dir == "" {
-				return usagef("stop lab server", "see: veildb lab list", "which one? name an engine, --name, --dir or --all")
-			}
-			dir, err := o.place(engine)
-			if err != nil {
-				return err
-			}
-			return labDown(cmd.Context(), env, dir)
-		},
-	}
-	o.addFlags(cmd, "the directory that the server was started with")
-	cmd.Flags().BoolVar(&all, "all", false, "stop all servers that are not in a --dir")
-	return cmd
-}
-
-func labDown(ctx context.Context, env *Env, dir string) error {
-	st, err := target.Load(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return usagef("stop lab server", "see: veildb lab list", "there is none in %s", dir)
-	}
-	if err != nil {
-		return err
-	}
-	ran := st.Running()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
-	defer cancel()
-	if err := st.Stop(ctx); err != nil {
-		return fmt.Errorf("stop lab server: %w", err)
-	}
-	if base, err := labDir(); err == nil && filepath.Dir(dir) == base {
-		if err := os.RemoveAll(dir); err != nil {
-			return fmt.Errorf("remove lab server: %w", err)
-		}
-		os.Remove(base) // if that was the last
-	}
-	what := "stopped"
-	if !ran {
-		what = "was not running any more"
-	}
-	if !env.JSON {
-		fmt.Fprintf(env.Stderr, "%s in %s %s\n", st.Engine, dir, what)
-	}
-	return nil
-}
-
-func labDownAll(ctx context.Context, env *Env) error {
-	states, err := labStates()
-	if err != nil {
-		return err
-	}
-	var errs []error
-	for _, st := range states {
-		errs = append(errs, labDown(ctx, env, st.Dir))
-	}
-	return errors.Join(errs...)
 }
 
 // labStates are the servers in the lab directory, running or not.
