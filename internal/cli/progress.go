@@ -16,7 +16,8 @@ type progress struct {
 	terminal bool
 	started  time.Time
 	shown    time.Time
-	width    int // of the line on the terminal, in characters
+	ended    bool // the whole job was shown done
+	width    int  // of the line on the terminal, in characters
 	now      func() time.Time
 	columns  func() int // of the terminal, at this moment
 }
@@ -51,10 +52,11 @@ func (p *progress) update(fraction float64, label, detail string) {
 	if p.terminal {
 		every = redrawEvery
 	}
-	if now.Sub(p.shown) < every {
+	ended := fraction >= 1 && !p.ended // which is shown once, whatever was shown when
+	if now.Sub(p.shown) < every && !ended {
 		return
 	}
-	p.shown = now
+	p.shown, p.ended = now, p.ended || ended
 	p.draw(fraction, label, detail)
 }
 

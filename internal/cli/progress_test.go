@@ -15,7 +15,10 @@ func TestProgressLines(t *testing.T) {
 	p.update(0.2, "loading", "too soon for another line")
 	clock = clock.Add(5 * time.Second)
 	p.update(0.25, "loading", "50,000 rows/s")
-	want := "  0 %  loading\n 25 %  loading  30s to go  50,000 rows/s\n"
+	clock = clock.Add(5 * time.Second)
+	p.update(1, "loading", "its end, however soon")
+	p.update(1, "loading", "its end again")
+	want := "  0 %  loading\n 25 %  loading  30s to go  50,000 rows/s\n100 %  loading  its end, however soon\n"
 	if b.String() != want {
 		t.Errorf("got %q, want %q", b.String(), want)
 	}
