@@ -86,19 +86,40 @@ func (n naming) describe(rd reading) string {
 	switch {
 	case len(others) == 0:
 	case len(others) <= 4:
-		var parts []string
-		for _, r := range others {
-			parts = append(parts, n.brief(r))
-		}
-		if slices.ContainsFunc(others, func(r result.Row) bool { return findingOf(r) != unclear }) {
-			text += " Elsewhere: " + strings.Join(parts, "; ") + "."
-		} else {
-			text += " Elsewhere nothing is told from zero either: " + strings.ReplaceAll(strings.Join(parts, "; "), ", not told from zero", "") + "."
-		}
+		text += n.elsewhere(others)
 	default:
 		text += n.across(others)
 	}
 	return text
+}
+
+// elsewhere is a sentence about a few further rows.
+func (n naming) elsewhere(rows []result.Row) string {
+	var parts, without []string
+	told := false
+	for _, r := range rows {
+		f := findingOf(r)
+		if f == noEstimate {
+			without = append(without, n.workload(r))
+			continue
+		}
+		told = told || f != unclear
+		parts = append(parts, n.brief(r))
+	}
+	text := " Elsewhere: "
+	switch {
+	case parts == nil:
+		return " No estimate elsewhere: " + strings.Join(without, "; ") + "."
+	case !told:
+		text = " Elsewhere nothing is told from zero either: "
+		for i := range parts {
+			parts[i] = strings.ReplaceAll(parts[i], ", not told from zero", "")
+		}
+	}
+	if without != nil {
+		parts = append(parts, "no estimate for "+strings.Join(without, ", "))
+	}
+	return text + strings.Join(parts, "; ") + "."
 }
 
 // effect is the predicate of a sentence about one row.
@@ -124,7 +145,7 @@ func (n naming) effect(r result.Row) string {
 	return "has no estimate for " + w + ": " + whyAbsent(r)
 }
 
-// brief is effect in a few words.
+// brief is effect in a few words, of a row with an estimate.
 func (n naming) brief(r result.Row) string {
 	iv, w := r.OverheadPct, n.workload(r)
 	switch findingOf(r) {

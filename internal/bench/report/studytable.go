@@ -206,9 +206,14 @@ func tally(rows []result.TableRow) string {
 	}
 	var parts []string
 	for _, v := range []string{stat.Reproduced, stat.Consistent, stat.Different, stat.Inconclusive, stat.NotEnoughData} {
-		if n[v] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n[v], v))
+		if n[v] == 0 {
+			continue
 		}
+		words := v
+		if v == stat.NotEnoughData {
+			words = "with too little data"
+		}
+		parts = append(parts, fmt.Sprintf("%d %s", n[v], words))
 	}
 	return fmt.Sprintf("Of %s measured: %s.", plural(measured, "line"), strings.Join(parts, ", "))
 }
