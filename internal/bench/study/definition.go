@@ -320,12 +320,15 @@ type Choice struct {
 	Budget    time.Duration
 }
 
+// settingsOfMySQL are the engines that know the settings of a study for MySQL.
+var settingsOfMySQL = map[string]bool{"mariadb": true, "mysql": true}
+
 // Narrow returns a copy of d with only what c names. Errors match
 // ErrDefinition and say what there is to choose from.
 func (d *Definition) Narrow(c Choice) (*Definition, error) {
 	n := *d
 	if c.Engine != "" && c.Engine != d.Engine {
-		if len(d.Settings) > 0 {
+		if len(d.Settings) > 0 && !(settingsOfMySQL[c.Engine] && settingsOfMySQL[d.Engine]) {
 			return nil, fmt.Errorf("%w: the settings of study %s are those of %s; copy its YAML for %s",
 				ErrDefinition, d.Name, d.Engine, c.Engine)
 		}

@@ -41,10 +41,7 @@ const minOperationQuads = 3
 
 // operate measures one cell of operations, in quads of four.
 func (s *state) operate(ctx context.Context, cell result.Cell) error {
-	op, ok := s.Engine.(Operator)
-	if !ok {
-		return fmt.Errorf("%w: engine %s does not know the operation %s", ErrDefinition, cell.Engine, cell.Workload)
-	}
+	op := s.Engine.(Operator) // Run has looked
 	end := time.Now().Add(s.share(cell))
 	for quad := s.done.prior(cell).NextQuad; ; quad++ {
 		last, err := s.operateQuad(ctx, op, cell, quad)

@@ -41,13 +41,18 @@ type Progress struct {
 // interval worth printing.
 const minCell = time.Second
 
-// Run runs the study to its end. When ctx is done it returns ctx's error;
-// everything recorded stays valid and a later Run with Prior goes on from it.
+// Run runs the study to its end. It returns ErrDefinition for operations that the
+// engine does not know. When ctx is done it returns its error; everything
+// recorded stays valid and a later Run with Prior goes on from it.
 func Run(ctx context.Context, c Config) error {
 	s := &state{Config: c, started: time.Now(), done: progressOf(c.Prior),
 		checkup: map[string]time.Duration{}, checked: map[string]bool{}}
 	s.cells = c.Definition.Cells()
+	_, operates := c.Engine.(Operator)
 	for _, cell := range s.cells {
+		if !operates && s.workload(cell).operation() { // before it loads for hours
+			return fmt.Errorf("%w: engine %s does not know the operation %s", ErrDefinition, cell.Engine, cell.Workload)
+		}
 		if !s.done.finished(cell) {
 			s.weight += s.weightOf(cell)
 		}
@@ -299,7 +304,7 @@ func cellLabel(c result.Cell) string {
 
 // detail writes the pace and the running estimate.
 func detail(p run.Progress) string {
-	if p.Phase != run.PhaseMeasure {
+	if p.Phase != run.PhaseMeasure || p.TPS.Variant == 0 { // or nothing is measured yet
 		return string(p.Phase)
 	}
 	text := fmt.Sprintf("%.0f tx/s", p.TPS.Variant)
