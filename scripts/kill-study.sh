@@ -5,7 +5,8 @@
 #
 #   scripts/kill-study.sh [-n KILLS] [-l SECONDS] [-s SEED] [-b VEILDB] [ENGINE...]
 #
-# Kills come within the first SECONDS of a run (20). Needs root, and the engines: mariadb, postgres, galera (all by default).
+# Kills come within the first SECONDS of a run (20). Needs root, and the engines:
+# mariadb, postgres and galera (all three by default), mysql.
 set -eu
 n=6 length=20 seed=$(date +%s) bin=
 while getopts n:l:s:b: o; do
@@ -43,11 +44,11 @@ block: 50ms
 sitting: 1h
 Y
 	case $1 in
-	postgres) echo 'workloads: [{name: tprocc, warehouses: 1, check: true}, {name: pg_upgrade, warehouses: 1}]' ;;
+	postgres) echo 'workloads: [{name: tprocc, warehouses: 1, check: true}, {name: pg_upgrade, warehouses: 1}, {name: convert, warehouses: 1}]' ;;
 	galera) printf '%s\n' 'failover: {threads: 2, steady: 500ms, repeats: 1}' \
 		'settings: {innodb_buffer_pool_size: 32M, innodb_log_file_size: 8M}' \
 		'workloads: [{name: oltp_read_write, tables: 1, table_size: 500}]' ;;
-	mariadb) printf '%s\n' 'settings: {innodb_buffer_pool_size: 32M, innodb_log_file_size: 8M}' \
+	mariadb | mysql) printf '%s\n' 'settings: {innodb_buffer_pool_size: 32M, innodb_log_file_size: 8M}' \
 		'workloads: [{name: oltp_read_write, tables: 1, table_size: 500}]' ;;
 	esac
 }

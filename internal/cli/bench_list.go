@@ -63,12 +63,9 @@ func benchListing() (*listing, error) {
 	}
 	l.Engines = append(l.Engines, listed{Name: "sqlite", About: "in this program"})
 	for _, name := range append(target.Engines(), target.Galera) {
-		e := listed{Name: name, About: "for bench tpcc, bench sysbench and lab"}
-		switch {
-		case name == target.Galera:
+		e := listed{Name: name, About: "for studies, bench tpcc, bench sysbench and lab"}
+		if name == target.Galera {
 			e.About = "MariaDB in a cluster, for studies"
-		case engineVariants[name] != nil:
-			e.About = "for studies, bench tpcc, bench sysbench and lab"
 		}
 		if found, err := target.Find(name, ""); err != nil {
 			e.Missing = err.Error()
