@@ -339,6 +339,31 @@ func unprivileged() (*syscall.Credential, error) {
 	return nil, fmt.Errorf("find an unprivileged user (postgres or nobody): %w", ErrNotPermitted)
 }
 
+// Reachable reports whether a server of the engine that this process starts could
+// have its directory in dir, or in one made there. If its user may not pass that,
+// or one above, it returns ErrNotPermitted.
+func Reachable(engineName, dir string) error {
+	eng, ok := engines[engineName]
+	if os.Geteuid() != 0 || ok && !eng.needsOtherUser() {
+		return nil
+	}
+	if !ok && engineName != Galera {
+		return fmt.Errorf("%w: %q", ErrUnknownEngine, engineName)
+	}
+	cred, err := unprivileged()
+	if err != nil {
+		return err
+	}
+	dir, err = filepath.Abs(dir)
+	for err == nil && !exists(dir) {
+		dir = filepath.Dir(dir)
+	}
+	if err != nil {
+		return err
+	}
+	return searchable(dir, cred)
+}
+
 // searchable checks that the user can reach dir: the execute bit on it and on
 // every directory above.
 func searchable(dir string, cred *syscall.Credential) error {
