@@ -339,6 +339,10 @@ func (a *analysis) group(list []sqlast.Expr, from *scope, out []column) {
 			}
 			continue
 		}
+		if l, ok := positions(e, out); ok {
+			cols = append(cols, found{labels: l})
+			continue
+		}
 		from.results, from.direct = out, true
 		if c, ok := e.(*sqlast.Column); ok {
 			f := a.lookup(c, from)
