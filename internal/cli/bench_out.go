@@ -9,8 +9,13 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/veildb/veildb/internal/bench/result"
+	"github.com/veildb/veildb/internal/bench/study"
+	"github.com/veildb/veildb/internal/bench/target"
 	"github.com/veildb/veildb/internal/disk"
 )
 
@@ -24,6 +29,34 @@ const (
 // lockMark is the content of the lock file. It is there before anything else
 // is, so that a directory without it, and without records, is not a run's.
 const lockMark = "held by veildb bench while it runs\n"
+
+// place names the result directory where no option does, and sees to it that
+// the study's servers can work in it: root's home is often closed to their user.
+func (o *benchRun) place(d *study.Definition) error {
+	o.named = o.out != ""
+	if !o.named {
+		o.out = fmt.Sprintf("veildb-%s-%s", d.Name, time.Now().Format("20060102-150405"))
+	}
+	if o.user != nil || d.Engine == "sqlite" {
+		return nil
+	}
+	// Servers' users pass the directories made here, whatever the umask is; they
+	// read no more for that.
+	unix.Umask(unix.Umask(0o077) &^ 0o011)
+	err := target.Reachable(d.Engine, o.out)
+	switch {
+	case !errors.Is(err, target.ErrNotPermitted):
+		return err
+	case o.named:
+		return &Error{Code: ExitMissing, Op: "run study " + d.Name, Err: err,
+			Hint: "name a directory below /var/tmp with --out"}
+	}
+	o.out = filepath.Join("/var/tmp", o.out)
+	if err := os.Mkdir(o.out, 0o755); err != nil { // one that is there may be anybody's
+		return fmt.Errorf("create result directory: %w", err)
+	}
+	return nil
+}
 
 // claimResults makes and locks the result directory dir. One that holds other
 // files than those of a run is refused: a run removes its databases when it
@@ -60,6 +93,25 @@ func claimResults(dir string) (*disk.FileLock, error) {
 		return nil, fmt.Errorf("lock result directory: %w", err)
 	}
 	return lock, nil
+}
+
+// leave unlocks the result directory. Of a run that did not come to a record
+// nothing stays, unless the directory was named.
+func (o *benchRun) leave(lock *disk.FileLock) error {
+	if !hasRecords(o.out) {
+		os.Remove(filepath.Join(o.out, dataName)) // if it is empty
+		os.Remove(filepath.Join(o.out, lockName))
+		if !o.named {
+			os.Remove(o.out)
+		}
+	}
+	return lock.Close()
+}
+
+// hasRecords reports whether a run in dir came to write records.
+func hasRecords(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, result.FileName))
+	return err == nil
 }
 
 // isResults reports whether a run has written to dir.

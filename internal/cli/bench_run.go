@@ -30,6 +30,7 @@ type benchRun struct {
 	full      bool
 	budget    time.Duration
 	out       string
+	named     bool // out was given
 	seed      uint64
 	keep      bool
 	install   bool
@@ -91,7 +92,7 @@ end. Passwords come from --arm-password-file, from ` + passwordEnv + `_NAME or
 	f.BoolVar(&o.quick, "quick", false, "a shorter run, with wider intervals")
 	f.BoolVar(&o.full, "full", false, "a long run, with narrow intervals")
 	f.DurationVar(&o.budget, "budget", 0, "`TIME` for the whole run, such as 10m or 2h, instead of the study's")
-	f.StringVar(&o.out, "out", "", "`DIR` for records and report (default veildb-STUDY-TIME)")
+	f.StringVar(&o.out, "out", "", "`DIR` for records and report (default veildb-STUDY-TIME, in /var/tmp if the servers' user may not pass this directory)")
 	f.Uint64Var(&o.seed, "seed", 1, "`NUMBER` that data, streams and block orders come from")
 	f.StringArrayVar(&o.arms, "arm", nil, "measure a database of yours, `NAME=DSN`; give two or more, the baseline first")
 	f.StringArrayVar(&o.passwords, "arm-password-file", nil, "`NAME=FILE` whose first line is the password of that arm's server")
@@ -102,7 +103,7 @@ end. Passwords come from --arm-password-file, from ` + passwordEnv + `_NAME or
 	return cmd
 }
 
-func (o *benchRun) run(ctx context.Context, env *Env, name string) error {
+func (o *benchRun) run(ctx context.Context, env *Env, name string) (err error) {
 	d, err := o.definition(name)
 	if err != nil {
 		return err
@@ -121,14 +122,14 @@ func (o *benchRun) run(ctx context.Context, env *Env, name string) error {
 	if err != nil {
 		return err
 	}
-	if o.out == "" {
-		o.out = fmt.Sprintf("veildb-%s-%s", d.Name, time.Now().Format("20060102-150405"))
+	if err := o.place(d); err != nil {
+		return err
 	}
 	lock, err := claimResults(o.out)
 	if err != nil {
 		return err
 	}
-	defer lock.Close()
+	defer func() { err = errors.Join(err, o.leave(lock)) }()
 	switch complete, reported := outcome(o.out); {
 	case complete && reported:
 		return cannotResume(o.out, errComplete)
@@ -140,12 +141,21 @@ func (o *benchRun) run(ctx context.Context, env *Env, name string) error {
 			return err
 		}
 	}
-	err = o.measure(ctx, env, d)
+	return o.explain(ctx, d, o.measure(ctx, env, d))
+}
+
+// explain adds to the error of a run how it goes on.
+func (o *benchRun) explain(ctx context.Context, d *study.Definition, err error) error {
+	on := "go on with: " + o.again + " --out " + shellWord(o.out)
 	if err != nil && ctx.Err() != nil { // whatever form the interruption took in it
 		return &Error{Code: ExitInterrupted, Op: "run study " + d.Name, Err: errors.New("interrupted; what was measured is kept"),
-			Hint: "go on with: " + o.again + " --out " + shellWord(o.out) + "; or look at it with: veildb bench summary " + shellWord(o.out)}
+			Hint: on + "; or look at it with: veildb bench summary " + shellWord(o.out)}
 	}
-	return explainSQLite(err, o.out)
+	err = explainSQLite(err, o.out)
+	if _, hint := exitCode(err); err != nil && hint == "" && hasRecords(o.out) {
+		return &Error{Err: err, Hint: "what was measured is kept; when the cause is gone, " + on}
+	}
+	return err
 }
 
 // definition finds the study and narrows it to what the options ask for.

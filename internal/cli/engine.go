@@ -70,7 +70,7 @@ func openEngine(ctx context.Context, d *study.Definition, dir string, columns *c
 	case target.MariaDB:
 		return openServerEngine(mariadb, dir, d.Settings, columns)
 	case target.MySQL:
-		return openServerEngine(mysql, dir, d.Settings, columns)
+		return openServerEngine(mysql, dir, mysqlSettings(d.Settings), columns)
 	case target.Postgres:
 		return openServerEngine(postgres, dir, d.Settings, columns)
 	case target.Galera:

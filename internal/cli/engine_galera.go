@@ -23,8 +23,9 @@ var galera = serverKind{
 	prepare: mariadb.prepare,
 }
 
-// clusterWait bounds how long the members of a cluster take to find one another.
-const clusterWait = time.Minute
+// clusterWait bounds how long the members of a cluster take to find one another,
+// and one that was away to catch up with the load: minutes on a busy machine.
+const clusterWait = 5 * time.Minute
 
 // startCluster starts a server in each of dirs and waits until they are one
 // cluster with the arbitrator.
@@ -73,6 +74,8 @@ func awaitMembers(ctx context.Context, node *target.Server, members int) error {
 			return nil
 		}
 		select {
+		case <-node.Done():
+			return errors.New("form cluster: a node has ended; its log is " + node.LogFile())
 		case <-ctx.Done():
 			return fmt.Errorf("form cluster: %s of %d members, state %q: %w", size, members, state, errors.Join(err, ctx.Err()))
 		case <-time.After(20 * time.Millisecond):

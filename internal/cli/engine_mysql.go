@@ -27,3 +27,13 @@ func mysqlLoading() map[string]string {
 	m["skip_log_bin"] = "ON"
 	return m
 }
+
+// mysqlSettings are a study's settings by the names that MySQL has for them.
+func mysqlSettings(settings map[string]string) map[string]string {
+	m := maps.Clone(settings)
+	if size, ok := m["innodb_log_file_size"]; ok { // of MariaDB, and of MySQL before 9
+		delete(m, "innodb_log_file_size")
+		m["innodb_redo_log_capacity"] = size
+	}
+	return m
+}

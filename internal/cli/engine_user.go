@@ -112,7 +112,7 @@ func openUserEngine(ctx context.Context, env *Env, arms []userArm) (_ *userEngin
 	for _, a := range arms {
 		pool, err := a.db.open(ctx, env, a.dsn, dsn.Options{})
 		if err != nil {
-			return nil, fmt.Errorf("arm %s: %w", a.name, err)
+			return nil, a.explain(err)
 		}
 		pool.SetMaxIdleConns(256)
 		u := &userDatabase{userArm: a, pool: pool}
@@ -129,6 +129,15 @@ func openUserEngine(ctx context.Context, env *Env, arms []userArm) (_ *userEngin
 	return e, nil
 }
 
+// explain says of which arm err is, and how its password is given.
+func (a userArm) explain(err error) error {
+	if a.dsn.Dialect().IsAccessDenied(err) {
+		return &Error{Code: ExitUsage, Op: "use arm " + a.name, Err: err,
+			Hint: "check user, password (--arm-password-file " + a.name + "=FILE or " + a.db.passwordVar + ") and rights on the database"}
+	}
+	return fmt.Errorf("arm %s: %w", a.name, err)
+}
+
 // markTable is in every database that a study uses, from before it makes any
 // other table until after it has dropped them.
 const markTable = study.MarkTable
@@ -141,13 +150,46 @@ func (u *userDatabase) claim(ctx context.Context) error {
 		return fmt.Errorf("arm %s: %w", u.name, err)
 	}
 	if len(tables) == 0 {
-		_, err := u.pool.ExecContext(ctx, "CREATE TABLE "+markTable+" (made_by VARCHAR(80))")
-		return err
+		if _, err := u.pool.ExecContext(ctx, "CREATE TABLE "+markTable+" (made_by VARCHAR(80))"); err != nil {
+			return &Error{Code: ExitUsage, Op: "use arm " + u.name, Err: err, Hint: "its account needs all rights on its database"}
+		}
+		return nil
 	}
 	for _, t := range tables {
 		if !slices.Contains(tables, markTable) || t != markTable && !studyTable.MatchString(t) {
 			return usagef("use arm "+u.name, "name an empty database: a study drops what it loads",
 				"the database holds tables, such as %s", t)
+		}
+	}
+	return u.alone(ctx)
+}
+
+// aloneWait bounds how long statements of a killed run may take to end. Other
+// connections may be somebody's who looks on.
+const aloneWait = 20 * time.Second
+
+// alone waits until the account has no other connection to the database: a server
+// completes the statement of a client that was killed, and may make a table after
+// we have dropped all.
+func (u *userDatabase) alone(ctx context.Context) error {
+	conn, err := u.pool.Conn(ctx)
+	if err != nil {
+		return fmt.Errorf("arm %s: %w", u.name, err)
+	}
+	defer conn.Close()
+	others := "SELECT COUNT(*) FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()"
+	if u.dsn.Dialect() == dsn.Postgres {
+		others = "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()"
+	}
+	for end := time.Now().Add(aloneWait); time.Now().Before(end); {
+		var n int
+		if err := conn.QueryRowContext(ctx, others).Scan(&n); err != nil || n == 0 {
+			return ctx.Err() // not every server tells
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(20 * time.Millisecond):
 		}
 	}
 	return nil
@@ -245,10 +287,16 @@ func (e *userEngine) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	var errs []error
-	for _, u := range e.arms {
-		errs = append(errs, u.clear(ctx))
-		_, err := u.pool.ExecContext(ctx, "DROP TABLE "+markTable)
-		errs = append(errs, err, u.pool.Close())
+	for _, name := range slices.Sorted(maps.Keys(e.arms)) {
+		u := e.arms[name]
+		err := u.clear(ctx)
+		if err == nil {
+			_, err = u.pool.ExecContext(ctx, "DROP TABLE "+markTable)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("arm %s is not emptied, which the next run does: %w", name, err))
+		}
+		errs = append(errs, u.pool.Close())
 	}
 	return errors.Join(errs...)
 }

@@ -45,7 +45,7 @@ type Config struct {
 	// and the return of the victim, and after it.
 	Steady time.Duration
 	// Patience bounds the waits for the recovery and for the return; 0 means
-	// two minutes.
+	// five minutes: on a busy machine a replica catches up slowly.
 	Patience time.Duration
 	Progress func(what string)
 }
@@ -56,7 +56,7 @@ const table = "veildb_failover"
 // Run does the failover. The record has no engine, variant or number yet.
 func Run(ctx context.Context, c Config) (f result.Failover, err error) {
 	if c.Patience == 0 {
-		c.Patience = 2 * time.Minute
+		c.Patience = 5 * time.Minute
 	}
 	if c.Progress == nil {
 		c.Progress = func(string) {}
