@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 func backendServer(t testing.TB) *target.Server {
 	t.Helper()
 	mariadb.once.Do(func() {
-		mariadb.Server, mariadb.stop = targettest.New(t, target.MariaDB, map[string]string{
+		mariadb.Server, mariadb.stop = targettest.New(t, testEngine, map[string]string{
 			"max_allowed_packet": "128M", "local_infile": "ON",
 			"log_bin_trust_function_creators": "1", "performance_schema": "OFF",
 		})
@@ -56,6 +56,7 @@ func backendServer(t testing.TB) *target.Server {
 		}
 		c.must("CREATE USER veil@'%' IDENTIFIED BY 'service'")
 		c.must("GRANT SELECT, SHOW VIEW, TRIGGER ON *.* TO veil@'%'")
+		remember(t, mariadb.Addr(), "veil", "service")
 	})
 	if mariadb.Server == nil {
 		t.Fatal("the server did not start in an earlier test")

@@ -40,7 +40,7 @@ func ReadCatalog(c *wire.Conn) (*schema.Catalog, error) {
 		{"SELECT PRIVILEGE_TYPE FROM information_schema.USER_PRIVILEGES WHERE REPLACE(GRANTEE,'''','') = CURRENT_USER()", r.privilege()},
 		{"SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, IFNULL(ENGINE,'') FROM information_schema.TABLES WHERE TABLE_SCHEMA NOT IN " + systemSchemas, r.table},
 		{"SELECT TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE, EXTRA, IFNULL(GENERATION_EXPRESSION,''), IFNULL(COLUMN_DEFAULT,'') FROM information_schema.COLUMNS WHERE TABLE_SCHEMA NOT IN " + systemSchemas +
-			" OR TABLE_SCHEMA = 'information_schema' AND TABLE_NAME IN ('" + strings.Join(described, "','") + "') ORDER BY TABLE_SCHEMA, TABLE_NAME, ORDINAL_POSITION", r.column},
+			" OR TABLE_SCHEMA = 'information_schema' AND TABLE_NAME IN ('" + strings.ToUpper(strings.Join(described, "','")) + "') ORDER BY TABLE_SCHEMA, TABLE_NAME, ORDINAL_POSITION", r.column},
 		{"SELECT TABLE_SCHEMA, TABLE_NAME, VIEW_DEFINITION, DEFINER FROM information_schema.VIEWS WHERE TABLE_SCHEMA NOT IN " + systemSchemas, r.view},
 		{"SELECT TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, NON_UNIQUE, IFNULL(COLUMN_NAME,'') FROM information_schema.STATISTICS WHERE TABLE_SCHEMA NOT IN " + systemSchemas + " ORDER BY TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX", r.key},
 		{"SELECT k.TABLE_SCHEMA, k.TABLE_NAME, k.COLUMN_NAME, k.REFERENCED_TABLE_SCHEMA, k.REFERENCED_TABLE_NAME, k.REFERENCED_COLUMN_NAME, k.CONSTRAINT_NAME, r.UPDATE_RULE, r.DELETE_RULE" +
@@ -86,11 +86,17 @@ func (r catalogReader) column(v []string) {
 	}
 	extra := strings.ToUpper(v[5])
 	c := schema.TableColumn{Name: v[2], Type: v[3], Nullable: v[4] == "YES", Invisible: strings.Contains(extra, "INVISIBLE"), Stamped: strings.Contains(extra, "ON UPDATE"), Generated: v[6], Default: v[7]}
-	if !r.Server.MariaDB && !strings.Contains(extra, "DEFAULT_GENERATED") {
-		c.Default = "" // MySQL shows literals without their quotes
+	if !r.Server.MariaDB {
+		if !strings.Contains(extra, "DEFAULT_GENERATED") {
+			c.Default = "" // MySQL shows literals without their quotes
+		}
+		c.Generated, c.Default = escaped.Replace(c.Generated), escaped.Replace(c.Default)
 	}
 	t.Columns = append(t.Columns, c)
 }
+
+// escaped takes back what MySQL does to the quotes of expressions it describes.
+var escaped = strings.NewReplacer(`\\`, `\`, `\'`, `'`, `\"`, `"`)
 
 func (r catalogReader) view(v []string) {
 	if t := r.at(v); t != nil {

@@ -51,6 +51,7 @@ timediff timestamp timestampadd timestampdiff to_base64 to_char to_days to_secon
 ucase uncompress uncompressed_length unhex unix_timestamp upper user utc_date utc_time utc_timestamp uuid uuid_short uuid_to_bin bin_to_uuid is_uuid
 value values var_pop var_samp variance version week weekday weekofyear weight_string year yearweek
 json_schema_valid json_storage_size grouping
+string_to_vector to_vector vector_to_string from_vector vector_dim distance vector_distance
 geometrycollection linestring multilinestring multipoint multipolygon point polygon mbrcontains mbrcoveredby mbrcovers mbrdisjoint mbrequals
 mbrintersects mbroverlaps mbrtouches mbrwithin st_area st_asbinary st_asgeojson st_astext st_aswkb st_aswkt st_boundary st_buffer st_centroid st_contains
 st_convexhull st_crosses st_difference st_dimension st_disjoint st_distance st_distance_sphere st_endpoint st_envelope st_equals st_exteriorring

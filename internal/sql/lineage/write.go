@@ -103,6 +103,9 @@ func (a *analysis) insert(s *sqlast.Insert, v *Verdict) {
 		}
 		also = a.selected(s)
 	}
+	if s.Alias != "" {
+		also = a.inserted(s, to)
+	}
 	v.Compares = a.changes(s.OnDuplicate, a.assign(s.OnDuplicate, &scope{rel: cross(r, also)}, r.sources), r.sources)
 	for i := range r.sources[0].columns {
 		// A row that is replaced by one like it does not count.
@@ -111,6 +114,16 @@ func (a *analysis) insert(s *sqlast.Insert, v *Verdict) {
 	if s.Returning != nil {
 		a.outputs(a.list(s.Returning, sc), v)
 	}
+}
+
+// inserted returns the row that ON DUPLICATE KEY UPDATE can name of what is inserted.
+func (a *analysis) inserted(s *sqlast.Insert, to []*column) *rel {
+	row := &source{name: s.Alias}
+	for _, c := range to {
+		row.columns = append(row.columns, column{name: c.name, labels: c.labels, node: c.node})
+	}
+	row.columns = a.named(row.columns, s.AliasOf)
+	return newRel(row)
 }
 
 // selected returns the tables that ON DUPLICATE KEY UPDATE can name of the query

@@ -225,6 +225,8 @@ type Insert struct {
 	Columns     []string // nil for all
 	Rows        [][]Expr // of VALUES or SET
 	Query       Query    // in place of Rows
+	Alias       string   // of the row that is inserted, for OnDuplicate; "" for none
+	AliasOf     []string // names of its columns, nil if they are the table's
 	OnDuplicate []Assignment
 	Returning   []Item
 }

@@ -13,6 +13,8 @@ import (
 type converter struct {
 	why       string // "" as long as all was understood
 	single    bool   // characters of texts are single bytes
+	lists     []aliasList
+	listed    int // how many of lists were met
 	rightJoin bool
 	tables    []Expr // documents of JSON_TABLEs
 	columns   [][]JSONColumn
@@ -76,14 +78,18 @@ func (c *converter) statement(n ast.StmtNode) Stmt {
 	case *ast.DoStmt:
 		return &Do{exprs(c, n.Exprs)}
 	case *ast.ExplainStmt:
-		if n.Analyze || n.Explore || n.SQLDigest != "" || n.PlanDigest != "" || n.Stmt == nil || !explainFormats[strings.ToLower(n.Format)] {
+		if n.Explore || n.SQLDigest != "" || n.PlanDigest != "" || n.Stmt == nil || !explainFormats[strings.ToLower(n.Format)] {
 			c.fail("EXPLAIN")
 			return nil
 		}
 		if !c.enter() {
 			return nil
 		}
-		return &Explain{c.statement(n.Stmt), strings.EqualFold(n.Format, "json")}
+		e := &Explain{c.statement(n.Stmt), n.Analyze || strings.EqualFold(n.Format, "json")}
+		if _, ok := e.Stmt.(Query); n.Analyze && !ok {
+			c.fail("EXPLAIN") // it runs the statement
+		}
+		return e
 	}
 	c.fail("statement")
 	return nil
@@ -337,7 +343,17 @@ func (c *converter) source(n *ast.TableSource) TableRef {
 		}
 		return c.tableRef(s, n.AsName.O)
 	case *ast.SelectStmt, *ast.SetOprStmt:
-		return &Derived{Query: c.query(s), Lateral: n.Lateral, Alias: n.AsName.O, Columns: names(n.ColumnNames)}
+		d := &Derived{Query: c.query(s), Lateral: n.Lateral, Alias: n.AsName.O, Columns: names(n.ColumnNames)}
+		if rest, ok := strings.CutPrefix(d.Alias, placeholder); ok {
+			i, err := strconv.Atoi(rest)
+			if err != nil || i >= len(c.lists) {
+				c.fail("alias")
+				return d
+			}
+			d.Alias, d.Columns = c.lists[i].alias, c.lists[i].columns
+			c.listed++
+		}
+		return d
 	case *ast.Join:
 		if n.AsName.O != "" {
 			c.fail("JOIN")

@@ -76,7 +76,7 @@ func (r *reader) parse(t *token.Text, mode token.Mode) (Stmt, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := converter{rightJoin: w.rightJoin, single: mode.SingleByte}
+	c := converter{lists: w.lists, rightJoin: w.rightJoin, single: mode.SingleByte}
 	for _, j := range w.tables {
 		doc, err := r.list(j.doc)
 		if err != nil || len(doc) != 1 || doc[0].Expr == nil {
@@ -98,6 +98,16 @@ func (r *reader) parse(t *token.Text, mode token.Mode) (Stmt, error) {
 			return nil, unreadable("INTO")
 		}
 		q.Around().Into = w.into
+	}
+	if w.row.alias != "" {
+		s, ok := stmt.(*Insert)
+		if !ok || s.Query != nil || s.OnDuplicate == nil {
+			return nil, unreadable("INSERT")
+		}
+		s.Alias, s.AliasOf = w.row.alias, w.row.columns
+	}
+	if c.listed != len(w.lists) {
+		c.fail("alias")
 	}
 	if c.why != "" {
 		return nil, unreadable(c.why)

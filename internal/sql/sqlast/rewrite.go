@@ -25,6 +25,8 @@ type rewriter struct {
 	returning int          // first token of RETURNING's list, 0 for none
 	into      []string     // variables of SELECT ... INTO
 	tables    []*jsonTable // see placeholder
+	lists     []aliasList  // of queries in FROM; see placeholder
+	row       aliasList    // of the row of INSERT
 	rightJoin bool         // RIGHT JOIN stands somewhere
 }
 
@@ -34,8 +36,14 @@ type jsonTable struct {
 	columns []JSONColumn
 }
 
-// placeholder begins the names of tables that stand for a jsonTable. No
-// statement that has it in a name of its own is read.
+// An aliasList is an alias with names of columns: AS t (a, b).
+type aliasList struct {
+	alias   string
+	columns []string
+}
+
+// placeholder begins the names of tables that stand for a jsonTable, and aliases
+// that stand for an aliasList. No statement that has it in a name of its own is read.
 const placeholder = "\ue000json"
 
 // maxDepth is how deep parentheses and CASE may nest.

@@ -1,6 +1,7 @@
 package sqlast
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/veildb/veildb/internal/sql/token"
@@ -32,7 +33,8 @@ func init() {
 		"column_get":      shimDynamic,
 		"column_create":   shimDynamic,
 		"column_add":      shimDynamic,
-		"as":              shimCastType,
+		"as":              shimAs,
+		"json_value":      shimJSONValue,
 		"tree":            shimTree,
 		"extended":        shimExtended,
 		"partitions":      shimExtended,
@@ -291,7 +293,7 @@ func shimJSONTable(w *rewriter, i, end int) (int, error) {
 	if err := inner.rewrite(i+2, comma); err != nil {
 		return i, err
 	}
-	w.tables = inner.tables
+	w.tables, w.lists = inner.tables, inner.lists
 	j.doc = string(inner.out)
 	w.table(j)
 	return last + 1, nil
@@ -461,6 +463,79 @@ func shimExtended(w *rewriter, i, end int) (int, error) {
 // castTypes are types of CAST that the parser lacks, and the like it has: DATE for
 // those to which not every text can be cast.
 var castTypes = map[string]string{"inet4": "DATE", "inet6": "DATE", "uuid": "DATE", "varchar": "CHAR", "int": "SIGNED", "interval": "DATE"}
+
+// shimAs handles aliases with names of columns, those of rows, and types of CAST.
+func shimAs(w *rewriter, i, end int) (int, error) {
+	t := w.t
+	after, columns := w.names(i+2, end)
+	switch {
+	case i+1 >= end || !t.IsName(i+1):
+	case w.insert && w.depth0(i) && t.IsWord(after, "ON") && t.IsWord(after+1, "DUPLICATE") && !w.selects(i):
+		if w.row.alias != "" {
+			return i, unreadable("INSERT")
+		}
+		w.row = aliasList{t.Name(i + 1), columns}
+		return after, nil
+	case columns != nil && t.IsSymbol(i-1, ")"):
+		w.word("AS `" + placeholder + strconv.Itoa(len(w.lists)) + "`")
+		w.lists = append(w.lists, aliasList{t.Name(i + 1), columns})
+		return after, nil
+	}
+	return shimCastType(w, i, end)
+}
+
+// names reads a list of names in parentheses and returns the token after it; i
+// and nil if there is none.
+func (w *rewriter) names(i, end int) (after int, out []string) {
+	if !w.t.IsSymbol(i, "(") || i >= end {
+		return i, nil
+	}
+	for j := i + 1; w.t.IsName(j); j += 2 {
+		out = append(out, w.t.Name(j))
+		if w.t.IsSymbol(j+1, ")") {
+			return j + 2, out
+		}
+		if !w.t.IsSymbol(j+1, ",") {
+			break
+		}
+	}
+	return i, nil
+}
+
+// selects reports whether a query begins before token i, outside parentheses.
+func (w *rewriter) selects(i int) bool {
+	for j := range i {
+		if w.depth0(j) && (w.t.IsWord(j, "SELECT") || w.t.IsWord(j, "TABLE") || w.t.IsWord(j, "WITH")) {
+			return true
+		}
+	}
+	return false
+}
+
+// shimJSONValue cuts RETURNING and what is to come on empty or error out of
+// JSON_VALUE(document, path ...).
+func shimJSONValue(w *rewriter, i, end int) (int, error) {
+	t := w.t
+	if !w.calls(i) {
+		return i, nil
+	}
+	last := w.closing(i+1, end)
+	comma := w.comma(i+2, last)
+	if comma >= last || !w.literal(comma+1) || comma+2 == last {
+		return i, nil
+	}
+	for j := comma + 2; j < last; j++ {
+		if t.Tokens[j].Kind == token.Quoted || t.IsSymbol(j, "@") || t.IsSymbol(j, "@@") || t.IsSymbol(j, "?") || t.IsWord(j, "SELECT") {
+			return i, unreadable("JSON_VALUE")
+		}
+	}
+	w.copy(i)
+	if err := w.rewrite(i+1, comma+2); err != nil {
+		return i, err
+	}
+	w.word(")")
+	return last + 1, nil
+}
 
 // shimCastType writes CAST(x AS INET6) as CAST(x AS DATE).
 func shimCastType(w *rewriter, i, end int) (int, error) {

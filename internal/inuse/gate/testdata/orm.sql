@@ -2,13 +2,13 @@
 -- "-- name" begins those of another, on a connection of its own.
 
 -- JDBC (Connector/J), HikariCP, Hibernate
-/* mysql-connector-j-8.3.0 (Revision: 805f872a57875f311cb82487efcfb070411a3fa0) */SELECT  @@session.auto_increment_increment AS auto_increment_increment, @@character_set_client AS character_set_client, @@character_set_connection AS character_set_connection, @@character_set_results AS character_set_results, @@character_set_server AS character_set_server, @@collation_server AS collation_server, @@collation_connection AS collation_connection, @@init_connect AS init_connect, @@interactive_timeout AS interactive_timeout, @@license AS license, @@lower_case_table_names AS lower_case_table_names, @@max_allowed_packet AS max_allowed_packet, @@net_write_timeout AS net_write_timeout, @@performance_schema AS performance_schema, @@query_cache_size AS query_cache_size, @@query_cache_type AS query_cache_type, @@sql_mode AS sql_mode, @@system_time_zone AS system_time_zone, @@time_zone AS time_zone, @@tx_isolation AS transaction_isolation, @@wait_timeout AS wait_timeout
+[mariadb] /* mysql-connector-j-8.3.0 (Revision: 805f872a57875f311cb82487efcfb070411a3fa0) */SELECT  @@session.auto_increment_increment AS auto_increment_increment, @@character_set_client AS character_set_client, @@character_set_connection AS character_set_connection, @@character_set_results AS character_set_results, @@character_set_server AS character_set_server, @@collation_server AS collation_server, @@collation_connection AS collation_connection, @@init_connect AS init_connect, @@interactive_timeout AS interactive_timeout, @@license AS license, @@lower_case_table_names AS lower_case_table_names, @@max_allowed_packet AS max_allowed_packet, @@net_write_timeout AS net_write_timeout, @@performance_schema AS performance_schema, @@query_cache_size AS query_cache_size, @@query_cache_type AS query_cache_type, @@sql_mode AS sql_mode, @@system_time_zone AS system_time_zone, @@time_zone AS time_zone, @@tx_isolation AS transaction_isolation, @@wait_timeout AS wait_timeout
 SET character_set_results = NULL
 SET sql_mode='STRICT_TRANS_TABLES'
 SHOW WARNINGS
 SET autocommit=1
-SELECT @@session.tx_isolation
-SELECT @@session.tx_read_only
+[mariadb] SELECT @@session.tx_isolation
+[mariadb] SELECT @@session.tx_read_only
 SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED
 SET SESSION TRANSACTION READ WRITE
 set session transaction read only
@@ -58,13 +58,13 @@ SELECT kc.`constraint_name`, kc.`column_name`, kc.`referenced_table_name`, kc.`r
 SELECT column_name, referenced_column_name, referenced_table_name FROM information_schema.key_column_usage WHERE table_name = 'users' AND table_schema = DATABASE() AND referenced_table_schema = DATABASE() AND referenced_table_name IS NOT NULL AND referenced_column_name IS NOT NULL
 SHOW INDEX FROM `users`
 SELECT engine FROM information_schema.tables WHERE table_name = 'users' AND table_schema = DATABASE()
-SELECT c.constraint_name, c.check_clause FROM information_schema.check_constraints AS c WHERE c.constraint_schema = DATABASE() AND c.table_name = 'users'
+[mariadb] SELECT c.constraint_name, c.check_clause FROM information_schema.check_constraints AS c WHERE c.constraint_schema = DATABASE() AND c.table_name = 'users'
 SELECT engine FROM information_schema.engines WHERE support = 'DEFAULT'
 SAVEPOINT `s140_x1`
 SELECT 1 AS `a` FROM `auth_user` WHERE `auth_user`.`username` = 'amo' LIMIT 1
 SELECT `auth_user`.`id`, `auth_user`.`password`, `auth_user`.`last_login`, `auth_user`.`is_superuser`, `auth_user`.`username`, `auth_user`.`email` FROM `auth_user` WHERE `auth_user`.`username` = 'amo' LIMIT 21
 SELECT `auth_user`.`id`, `auth_user`.`password` FROM `auth_user` WHERE `auth_user`.`email` = 'al@example.org' ORDER BY `auth_user`.`id` ASC LIMIT 1
-INSERT INTO `auth_user` (`password`, `last_login`, `is_superuser`, `username`, `first_name`, `last_name`, `email`, `is_staff`, `is_active`, `date_joined`) VALUES ('pbkdf2', NULL, 0, 'new', '', '', 'n@example.org', 0, 1, '2024-01-01 00:00:00') RETURNING `auth_user`.`id`
+[mariadb] INSERT INTO `auth_user` (`password`, `last_login`, `is_superuser`, `username`, `first_name`, `last_name`, `email`, `is_staff`, `is_active`, `date_joined`) VALUES ('pbkdf2', NULL, 0, 'new', '', '', 'n@example.org', 0, 1, '2024-01-01 00:00:00') RETURNING `auth_user`.`id`
 UPDATE `auth_user` SET `last_login` = '2024-05-01 12:00:00.000000' WHERE `auth_user`.`id` = 1
 INSERT IGNORE INTO `django_session` (`session_key`, `session_data`, `expire_date`) VALUES ('k', 'd', '2030-01-01')
 INSERT INTO `django_session` (`session_key`, `session_data`, `expire_date`) VALUES ('k', 'd', '2030-01-01') ON DUPLICATE KEY UPDATE `session_data` = VALUES(`session_data`), `expire_date` = VALUES(`expire_date`)
@@ -190,7 +190,7 @@ ROLLBACK
 SELECT 1+1 AS result
 SELECT VERSION() as `version`
 SELECT DATABASE() AS `db_name`
-SELECT @@session.tx_isolation
+[mariadb] SELECT @@session.tx_isolation
 SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ
 START TRANSACTION
 select `id`, `name`, `email` from `users` where `users`.`email` = 'al@example.org' limit 1
@@ -273,7 +273,7 @@ SHOW CREATE DATABASE shop
 LOCK TABLES users READ /*!32311 LOCAL */, orders AS o WRITE
 UNLOCK TABLES
 select table_name as `name`, view_definition as `definition` from information_schema.views where table_schema = 'shop' order by table_name
-SELECT s.seq FROM seq_1_to_12 s LEFT JOIN orders o ON MONTH(o.created_at) = s.seq
+[mariadb] SELECT s.seq FROM seq_1_to_12 s LEFT JOIN orders o ON MONTH(o.created_at) = s.seq
 SHOW GRANTS
 SHOW PLUGINS
 

@@ -39,14 +39,14 @@ SHOW FUNCTION STATUS WHERE Db = 'shop'
 SHOW CREATE FUNCTION `twice`
 SHOW PROCEDURE STATUS WHERE Db = 'shop'
 SHOW CREATE PROCEDURE `sweep`
-SHOW PACKAGE STATUS WHERE Db = 'shop'
-SHOW PACKAGE BODY STATUS WHERE Db = 'shop'
+[mariadb] SHOW PACKAGE STATUS WHERE Db = 'shop'
+[mariadb] SHOW PACKAGE BODY STATUS WHERE Db = 'shop'
 SELECT COLUMN_NAME, EXTRA FROM INFORMATION_SCHEMA.COLUMNS WHERE TABLE_SCHEMA='shop' AND TABLE_NAME='users' AND EXTRA LIKE '%INVISIBLE%'
 show create table `company_users`
 SHOW CREATE VIEW `company_users`
 SHOW COLUMNS FROM `company_users`
 SET SESSION character_set_results = 'utf8mb3'
-SHOW CREATE SEQUENCE `numbers`
+[mariadb] SHOW CREATE SEQUENCE `numbers`
 COMMIT
 
 -- HeidiSQL
@@ -72,7 +72,7 @@ SELECT * FROM `information_schema`.`COLUMNS` WHERE TABLE_SCHEMA='shop' AND TABLE
 SHOW INDEXES FROM `users` FROM `shop`
 SELECT * FROM information_schema.REFERENTIAL_CONSTRAINTS WHERE CONSTRAINT_SCHEMA='shop' AND TABLE_NAME='users' AND REFERENCED_TABLE_NAME IS NOT NULL
 SELECT * FROM information_schema.KEY_COLUMN_USAGE WHERE TABLE_SCHEMA='shop' AND TABLE_NAME='users' AND REFERENCED_TABLE_NAME IS NOT NULL
-SELECT CONSTRAINT_NAME, CHECK_CLAUSE FROM `information_schema`.`CHECK_CONSTRAINTS` WHERE CONSTRAINT_SCHEMA='shop' AND TABLE_NAME='users'
+[mariadb] SELECT CONSTRAINT_NAME, CHECK_CLAUSE FROM `information_schema`.`CHECK_CONSTRAINTS` WHERE CONSTRAINT_SCHEMA='shop' AND TABLE_NAME='users'
 SHOW CREATE TABLE `shop`.`users`
 SHOW COLLATION
 SHOW ENGINES
@@ -157,7 +157,7 @@ select t.* from shop.users t limit 501
 select count(*) from shop.users t
 show create table shop.users
 /* ApplicationName=DataGrip */ SET SQL_SELECT_LIMIT=501
-/* ApplicationName=DataGrip */ SELECT @@session.tx_isolation
+[mariadb] /* ApplicationName=DataGrip */ SELECT @@session.tx_isolation
 
 -- phpMyAdmin
 SELECT @@version, @@version_comment
@@ -304,14 +304,14 @@ SELECT CONSTRAINT_NAME, TABLE_NAME FROM information_schema.TABLE_CONSTRAINTS WHE
 SELECT const.CONSTRAINT_NAME, const.TABLE_NAME FROM information_schema.table_constraints const WHERE const.constraint_schema = 'shop' AND const.constraint_type = 'UNIQUE' ORDER BY const.TABLE_NAME
 
 -- Connector/J of several ages, HikariCP, c3p0
-/* mysql-connector-java-8.0.33 (Revision: 7d6b0800528b6b25c68b52dc10d6c1c8429c100c) */SELECT  @@session.auto_increment_increment AS auto_increment_increment, @@character_set_client AS character_set_client, @@character_set_connection AS character_set_connection, @@character_set_results AS character_set_results, @@character_set_server AS character_set_server, @@collation_server AS collation_server, @@collation_connection AS collation_connection, @@init_connect AS init_connect, @@interactive_timeout AS interactive_timeout, @@license AS license, @@lower_case_table_names AS lower_case_table_names, @@max_allowed_packet AS max_allowed_packet, @@net_write_timeout AS net_write_timeout, @@performance_schema AS performance_schema, @@query_cache_size AS query_cache_size, @@query_cache_type AS query_cache_type, @@sql_mode AS sql_mode, @@system_time_zone AS system_time_zone, @@time_zone AS time_zone, @@tx_isolation AS transaction_isolation, @@wait_timeout AS wait_timeout
+[mariadb] /* mysql-connector-java-8.0.33 (Revision: 7d6b0800528b6b25c68b52dc10d6c1c8429c100c) */SELECT  @@session.auto_increment_increment AS auto_increment_increment, @@character_set_client AS character_set_client, @@character_set_connection AS character_set_connection, @@character_set_results AS character_set_results, @@character_set_server AS character_set_server, @@collation_server AS collation_server, @@collation_connection AS collation_connection, @@init_connect AS init_connect, @@interactive_timeout AS interactive_timeout, @@license AS license, @@lower_case_table_names AS lower_case_table_names, @@max_allowed_packet AS max_allowed_packet, @@net_write_timeout AS net_write_timeout, @@performance_schema AS performance_schema, @@query_cache_size AS query_cache_size, @@query_cache_type AS query_cache_type, @@sql_mode AS sql_mode, @@system_time_zone AS system_time_zone, @@time_zone AS time_zone, @@tx_isolation AS transaction_isolation, @@wait_timeout AS wait_timeout
 /* mysql-connector-java-5.1.49 ( Revision: ad86f36e100e104cd926c6b81c8cab9565750116 ) */SHOW VARIABLES WHERE Variable_name ='language' OR Variable_name = 'net_write_timeout' OR Variable_name = 'interactive_timeout' OR Variable_name = 'wait_timeout' OR Variable_name = 'character_set_client' OR Variable_name = 'character_set_connection' OR Variable_name = 'character_set' OR Variable_name = 'character_set_server' OR Variable_name = 'tx_isolation' OR Variable_name = 'transaction_isolation' OR Variable_name = 'character_set_results' OR Variable_name = 'timezone' OR Variable_name = 'time_zone' OR Variable_name = 'system_time_zone' OR Variable_name = 'lower_case_table_names' OR Variable_name = 'max_allowed_packet' OR Variable_name = 'net_buffer_length' OR Variable_name = 'sql_mode' OR Variable_name = 'query_cache_type' OR Variable_name = 'query_cache_size' OR Variable_name = 'license' OR Variable_name = 'init_connect'
 SHOW COLLATION
 SET character_set_results = NULL
 SET autocommit=1
 SET SESSION autocommit=1
 SET sql_mode='NO_ENGINE_SUBSTITUTION,STRICT_TRANS_TABLES'
-SELECT @@session.tx_read_only
+[mariadb] SELECT @@session.tx_read_only
 /* mysql-connector-j-9.1.0 (Revision: cf2917ea44ae2e43a4514a33771035aa99de1bdb) */SELECT 1
 SELECT @@session.auto_increment_increment AS auto_increment_increment
 SET SESSION TRANSACTION READ WRITE
@@ -335,14 +335,14 @@ SELECT @@session.character_set_client,@@session.collation_connection
 
 -- MariaDB connectors (J, C, Node, R2DBC)
 set autocommit=1, session_track_schema=1, sql_mode = concat(@@sql_mode,',STRICT_TRANS_TABLES')
-set session_track_schema=1,session_track_system_variables='auto_increment_increment,autocommit', sql_mode = concat(@@sql_mode,',STRICT_TRANS_TABLES'), tx_isolation='REPEATABLE-READ'
+[mariadb] set session_track_schema=1,session_track_system_variables='auto_increment_increment,autocommit', sql_mode = concat(@@sql_mode,',STRICT_TRANS_TABLES'), tx_isolation='REPEATABLE-READ'
 SET NAMES UTF8MB4
-SELECT @@max_allowed_packet,@@system_time_zone,@@time_zone,@@auto_increment_increment,@@tx_isolation
+[mariadb] SELECT @@max_allowed_packet,@@system_time_zone,@@time_zone,@@auto_increment_increment,@@tx_isolation
 select @@system_time_zone, @@time_zone
 SET collation_connection=utf8mb4_unicode_ci,session_track_system_variables = CONCAT(@@session_track_system_variables,',tx_isolation')
-SET max_statement_time=30
-SET STATEMENT max_statement_time=30 FOR SELECT id, email FROM users
-SET STATEMENT SQL_SELECT_LIMIT=100 FOR SELECT * FROM users
+[mariadb] SET max_statement_time=30
+[mariadb] SET STATEMENT max_statement_time=30 FOR SELECT id, email FROM users
+[mariadb] SET STATEMENT SQL_SELECT_LIMIT=100 FOR SELECT * FROM users
 SELECT version() LIKE '%MariaDB%'
 SET SESSION TRANSACTION READ ONLY
 SELECT @@innodb_read_only
@@ -360,7 +360,7 @@ SET time_zone = '+02:00'
 SET @OLD_SQL_MODE=@@SQL_MODE, SQL_MODE='NO_AUTO_VALUE_ON_ZERO'
 SET @saved_cs_client = @@character_set_client
 SET SESSION group_concat_max_len = 1000000
-SET SESSION MAX_STATEMENT_TIME=10
+[mariadb] SET SESSION MAX_STATEMENT_TIME=10
 SET SESSION innodb_lock_wait_timeout = 5
 SET SESSION wait_timeout = 28800
 SET SQL_BIG_SELECTS=1
@@ -370,7 +370,7 @@ SET SESSION tmp_table_size=67108864, max_heap_table_size=67108864
 SET SESSION optimizer_search_depth=0
 SET SESSION long_query_time=1
 SET completion_type=0
-SELECT @@session.max_statement_time
+[mariadb] SELECT @@session.max_statement_time
 SELECT @@global.read_only
 SELECT @@session.sql_mode, @@session.time_zone
 SELECT @@group_concat_max_len
@@ -378,7 +378,7 @@ SELECT @@optimizer_switch
 SELECT @@global.max_allowed_packet, @@global.wait_timeout
 SELECT @@datadir IS NOT NULL
 SELECT @@version, @@version_comment, @@version_compile_os, @@version_compile_machine
-SELECT @@tx_isolation, @@autocommit
+[mariadb] SELECT @@tx_isolation, @@autocommit
 SELECT @@innodb_file_per_table, @@innodb_page_size
 SELECT @@explicit_defaults_for_timestamp
 SELECT LAST_INSERT_ID(), ROW_COUNT(), CONNECTION_ID()
@@ -392,8 +392,8 @@ DO RELEASE_LOCK('x')
 
 -- Hibernate
 select TABLE_NAME from information_schema.tables where TABLE_SCHEMA='shop'
-select nextval(numbers)
-select nextval(`numbers`)
+[mariadb] select nextval(numbers)
+[mariadb] select nextval(`numbers`)
 select next_val as id_val from hibernate_sequence for update
 update hibernate_sequence set next_val= 20 where next_val=10
 select u1_0.id,u1_0.email,u1_0.name from users u1_0 where u1_0.email in ('a','b','c')
@@ -433,7 +433,7 @@ SELECT `t`.`company_id`, `t`.`c`, `t0`.`id` FROM (SELECT `u`.`company_id`, COUNT
 UPDATE `users` SET `email` = 'e@example.org', `version` = 1 WHERE `id` = 1 AND `version` = 0
 INSERT INTO `users` (`name`, `email`) VALUES ('E', 'e1@example.org')
 SELECT `id`, `version` FROM `users` WHERE ROW_COUNT() = 1 AND `id` = LAST_INSERT_ID()
-INSERT INTO `companies` (`name`) VALUES ('E2') RETURNING `id`
+[mariadb] INSERT INTO `companies` (`name`) VALUES ('E2') RETURNING `id`
 UPDATE `users` AS `u` SET `u`.`version` = `u`.`version` + 1 WHERE `u`.`company_id` = 2
 DELETE `u` FROM `users` AS `u` WHERE `u`.`id` = 404
 SET @@session.sql_mode='STRICT_TRANS_TABLES'
@@ -454,8 +454,8 @@ SELECT VIEW_DEFINITION AS view_sql, TABLE_NAME AS view_name FROM information_sch
 SELECT BINARY view_definition AS view_definition FROM information_schema.views WHERE table_schema = 'shop'
 SELECT DISTINCT BINARY table_info.table_name AS table_name, table_info.table_comment AS table_comment FROM information_schema.tables AS table_info JOIN information_schema.columns AS column_info ON BINARY column_info.table_name = BINARY table_info.table_name WHERE table_info.table_schema = 'shop' AND column_info.table_schema = 'shop' AND table_info.table_type = 'BASE TABLE' ORDER BY BINARY table_info.table_name
 SELECT column_name column_name, data_type data_type, column_type full_data_type, character_maximum_length character_maximum_length, numeric_precision numeric_precision, numeric_scale numeric_scale, datetime_precision datetime_precision, column_default column_default, is_nullable is_nullable, extra extra, table_name table_name, IF(column_comment = '', NULL, column_comment) AS column_comment, generation_expression generation_expression FROM information_schema.columns WHERE table_schema = 'shop' ORDER BY ordinal_position
-SELECT DISTINCT BINARY stat.table_name AS table_name, BINARY stat.index_name AS index_name, BINARY stat.column_name AS column_name, stat.sub_part AS partial, BINARY stat.collation AS column_order, stat.non_unique AS non_unique, BINARY stat.index_type AS index_type FROM INFORMATION_SCHEMA.statistics stat WHERE BINARY stat.table_schema = 'shop' ORDER BY BINARY stat.table_name, BINARY stat.index_name, stat.seq_in_index
-SELECT DISTINCT BINARY kcu.constraint_name constraint_name, BINARY kcu.column_name column_name, BINARY kcu.referenced_table_name referenced_table_name, rc.delete_rule delete_rule, BINARY kcu.table_name table_name, kcu.ordinal_position ordinal_position FROM information_schema.key_column_usage AS kcu INNER JOIN information_schema.referential_constraints AS rc ON BINARY kcu.constraint_name = BINARY rc.constraint_name WHERE BINARY kcu.table_schema = 'shop' AND BINARY rc.constraint_schema = 'shop' AND kcu.referenced_column_name IS NOT NULL ORDER BY BINARY kcu.table_schema, BINARY kcu.table_name, BINARY kcu.constraint_name, kcu.ordinal_position
+[mariadb] SELECT DISTINCT BINARY stat.table_name AS table_name, BINARY stat.index_name AS index_name, BINARY stat.column_name AS column_name, stat.sub_part AS partial, BINARY stat.collation AS column_order, stat.non_unique AS non_unique, BINARY stat.index_type AS index_type FROM INFORMATION_SCHEMA.statistics stat WHERE BINARY stat.table_schema = 'shop' ORDER BY BINARY stat.table_name, BINARY stat.index_name, stat.seq_in_index
+[mariadb] SELECT DISTINCT BINARY kcu.constraint_name constraint_name, BINARY kcu.column_name column_name, BINARY kcu.referenced_table_name referenced_table_name, rc.delete_rule delete_rule, BINARY kcu.table_name table_name, kcu.ordinal_position ordinal_position FROM information_schema.key_column_usage AS kcu INNER JOIN information_schema.referential_constraints AS rc ON BINARY kcu.constraint_name = BINARY rc.constraint_name WHERE BINARY kcu.table_schema = 'shop' AND BINARY rc.constraint_schema = 'shop' AND kcu.referenced_column_name IS NOT NULL ORDER BY BINARY kcu.table_schema, BINARY kcu.table_name, BINARY kcu.constraint_name, kcu.ordinal_position
 SELECT BINARY routine_name AS name, routine_definition AS definition FROM information_schema.ROUTINES WHERE routine_schema = 'shop' AND routine_type = 'PROCEDURE'
 SELECT GET_LOCK('prisma_migrate', 10)
 SELECT RELEASE_LOCK('prisma_migrate')
@@ -524,3 +524,97 @@ SELECT plugin_name, plugin_status FROM information_schema.plugins
 SELECT * FROM information_schema.engines
 ANALYZE TABLE users
 HELP 'select'
+
+-- MySQL of its own: drivers' set-up
+[mysql] SELECT @@session.transaction_isolation
+[mysql] SELECT @@session.transaction_read_only
+[mysql] SELECT @@transaction_isolation, @@autocommit
+[mysql] /* mysql-connector-j-9.4.0 (Revision: a7b3c94f6e0d) */SELECT  @@session.auto_increment_increment AS auto_increment_increment, @@character_set_client AS character_set_client, @@character_set_connection AS character_set_connection, @@character_set_results AS character_set_results, @@character_set_server AS character_set_server, @@collation_server AS collation_server, @@collation_connection AS collation_connection, @@init_connect AS init_connect, @@interactive_timeout AS interactive_timeout, @@license AS license, @@lower_case_table_names AS lower_case_table_names, @@max_allowed_packet AS max_allowed_packet, @@net_write_timeout AS net_write_timeout, @@performance_schema AS performance_schema, @@sql_mode AS sql_mode, @@system_time_zone AS system_time_zone, @@time_zone AS time_zone, @@transaction_isolation AS transaction_isolation, @@wait_timeout AS wait_timeout
+[mysql] SET SESSION information_schema_stats_expiry=0
+[mysql] SET SESSION max_execution_time=2000
+[mysql] SET SESSION cte_max_recursion_depth=10000
+[mysql] SET SESSION eq_range_index_dive_limit=0
+[mysql] SET SESSION sql_require_primary_key=0
+[mysql] SELECT @@server_uuid IS NOT NULL, @@gtid_mode, @@enforce_gtid_consistency
+[mysql] SELECT /*+ MAX_EXECUTION_TIME(1000) */ id, email FROM users
+[mysql] SELECT /*+ SET_VAR(sort_buffer_size = 16M) NO_RANGE_OPTIMIZATION(users) */ id, name FROM users
+[mysql] SELECT /*! STRAIGHT_JOIN */ id FROM users
+[mysql] SELECT /*!80000 id, */ email FROM users
+[mysql] SELECT /*!99999 nothing, */ id FROM users
+[mysql] SELECT id /*M! , email */ FROM users
+
+-- MySQL of its own: queries
+[mysql] TABLE companies
+[mysql] TABLE users ORDER BY id LIMIT 2
+[mysql] SELECT * FROM (TABLE companies) AS t
+[mysql] VALUES ROW(1, 'a'), ROW(2, 'b')
+[mysql] select * from (values row(1, 'a'), row(2, 'b')) as t (a, b)
+[mysql] SELECT id, email FROM users WHERE id IN (TABLE hibernate_sequence)
+[mysql] SELECT u.id, o.total FROM users u LEFT JOIN LATERAL (SELECT o.total FROM orders o WHERE o.user_id = u.id ORDER BY o.id LIMIT 1) o ON TRUE
+[mysql] SELECT u.id, o.card_number FROM users u JOIN LATERAL (SELECT o.card_number FROM orders o WHERE o.user_id = u.id LIMIT 1) AS o
+[mysql] SELECT id FROM users INTERSECT SELECT user_id FROM orders
+[mysql] SELECT id FROM users EXCEPT SELECT user_id FROM orders
+[mysql] SELECT id FROM users INTERSECT ALL SELECT user_id FROM orders ORDER BY 1 LIMIT 5
+[mysql] (SELECT id FROM users ORDER BY id LIMIT 1) UNION ALL (SELECT id FROM orders LIMIT 1) ORDER BY 1
+[mysql] SELECT p.id, j.color FROM products p, JSON_TABLE(p.attrs, '$' COLUMNS (n FOR ORDINALITY, color VARCHAR(20) PATH '$.color')) AS j
+[mysql] SELECT p.attrs->>'$.color' AS c, p.attrs->'$.color' FROM products p WHERE p.attrs->>'$.color' = 'red'
+[mysql] SELECT id FROM products WHERE 'red' MEMBER OF (attrs->'$.color')
+[mysql] SELECT JSON_VALUE(attrs, '$.color' RETURNING CHAR(10)) FROM products
+[mysql] SELECT JSON_OBJECTAGG(name, price), JSON_ARRAYAGG(id) FROM products
+[mysql] WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n LIMIT 5) SELECT i FROM n
+[mysql] WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5) SELECT n.i, u.email FROM n LEFT JOIN users u ON u.id = n.i
+[mysql] SELECT company_id, GROUPING(company_id), COUNT(*) FROM users GROUP BY company_id WITH ROLLUP
+[mysql] SELECT id, LAG(created_at) OVER w, NTILE(2) OVER w, FIRST_VALUE(email) OVER w FROM users WINDOW w AS (ORDER BY id ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)
+[mysql] SELECT id, SUM(total) OVER (PARTITION BY user_id ORDER BY created_at RANGE BETWEEN INTERVAL 7 DAY PRECEDING AND CURRENT ROW) FROM orders
+[mysql] SELECT id, PERCENT_RANK() OVER (ORDER BY total), CUME_DIST() OVER (ORDER BY total) FROM orders
+[mysql] SELECT id, email FROM users WHERE id = 1 FOR UPDATE OF users SKIP LOCKED
+[mysql] SELECT id FROM users WHERE id = 1 FOR SHARE NOWAIT
+[mysql] SELECT BIN_TO_UUID(UUID_TO_BIN('6ccd780c-baba-1026-9564-5b8c656024db', 1), 1), REGEXP_LIKE('abc', 'a'), REGEXP_REPLACE(name, 'a', 'b') FROM users
+[mysql] SELECT ANY_VALUE(email), company_id FROM users GROUP BY company_id
+[mysql] SELECT CAST(total AS DOUBLE), CAST(orders.created_at AS DATETIME(3)), CAST('[1]' AS JSON), CAST(id AS YEAR), CONVERT(name USING utf8mb4) FROM orders JOIN users USING (id)
+[mysql] SELECT ST_AsText(ST_GeomFromText('POINT(1 1)')), ST_Distance_Sphere(POINT(1, 1), POINT(2, 2))
+[mysql] SELECT INET6_NTOA(INET6_ATON('::1')), IS_UUID('x'), CRC32('a'), FORMAT_BYTES(1024), FORMAT_PICO_TIME(1000)
+[mysql] SELECT 1 FROM DUAL WHERE 1 = 0 UNION TABLE hibernate_sequence
+[mysql] EXPLAIN FORMAT=TREE SELECT id FROM companies
+[mysql] EXPLAIN FORMAT=JSON SELECT id FROM companies WHERE id = 1
+[mysql] EXPLAIN FORMAT=TRADITIONAL SELECT id FROM companies WHERE id = 1
+[mysql] DESCRIBE users email
+[mysql] EXPLAIN users
+
+-- MySQL of its own: writes
+[mysql] INSERT INTO products (id, sku, name, stock) VALUES (1, 's', 'n', 2) AS new ON DUPLICATE KEY UPDATE stock = products.stock + new.stock
+[mysql] INSERT INTO products (id, sku, name, stock) VALUES (1, 's', 'n', 2) AS new (a, b, c, d) ON DUPLICATE KEY UPDATE name = c, stock = d
+[mysql] INSERT INTO users (id, name, email) VALUES (1, 'Al', 'al2@example.org') AS new ON DUPLICATE KEY UPDATE email = new.email, name = new.name
+[mysql] INSERT INTO products SET id = 2, sku = 'q', stock = 1 AS new ON DUPLICATE KEY UPDATE stock = new.stock
+[mysql] INSERT INTO companies (id, name) TABLE companies ON DUPLICATE KEY UPDATE name = 'same'
+[mysql] INSERT INTO schema_migrations (version) VALUES ROW('r1'), ROW('r2')
+[mysql] INSERT INTO companies (name) SELECT dt.name FROM (SELECT name FROM users LIMIT 1) AS dt ON DUPLICATE KEY UPDATE name = dt.name
+[mysql] WITH c AS (SELECT 77 AS id) DELETE FROM companies WHERE id IN (SELECT id FROM c)
+[mysql] WITH c AS (SELECT 1 AS id) UPDATE users u JOIN c ON c.id = u.id SET u.phone = '+7'
+[mysql] CREATE TEMPORARY TABLE tmp_c AS TABLE companies
+[mysql] DROP TEMPORARY TABLE tmp_c
+
+-- MySQL of its own: descriptions
+[mysql] SHOW EXTENDED FULL COLUMNS FROM users
+[mysql] SHOW INDEX FROM users FROM shop
+[mysql] SELECT COLUMN_NAME, JSON_EXTRACT('{}', '$') FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = 'shop'
+[mysql] SELECT * FROM information_schema.KEYWORDS WHERE RESERVED = 1 LIMIT 5
+[mysql] SELECT * FROM information_schema.VIEW_TABLE_USAGE WHERE VIEW_SCHEMA = 'shop'
+[mysql] SELECT * FROM information_schema.VIEW_ROUTINE_USAGE
+[mysql] SELECT * FROM information_schema.ST_GEOMETRY_COLUMNS
+[mysql] SELECT * FROM information_schema.ST_SPATIAL_REFERENCE_SYSTEMS LIMIT 1
+[mysql] SELECT * FROM information_schema.ST_UNITS_OF_MEASURE LIMIT 1
+[mysql] SELECT * FROM information_schema.APPLICABLE_ROLES
+[mysql] SELECT * FROM information_schema.ENABLED_ROLES
+[mysql] SELECT * FROM information_schema.ADMINISTRABLE_ROLE_AUTHORIZATIONS
+[mysql] SELECT * FROM information_schema.RESOURCE_GROUPS
+[mysql] SELECT * FROM information_schema.TABLES_EXTENSIONS WHERE TABLE_SCHEMA = 'shop'
+[mysql] SELECT * FROM information_schema.COLUMNS_EXTENSIONS WHERE TABLE_SCHEMA = 'shop'
+[mysql] SELECT * FROM information_schema.SCHEMATA_EXTENSIONS
+[mysql] SELECT * FROM information_schema.TABLE_CONSTRAINTS_EXTENSIONS WHERE CONSTRAINT_SCHEMA = 'shop'
+[mysql] SELECT * FROM information_schema.USER_ATTRIBUTES
+[mysql] SELECT CURRENT_ROLE()
+[mysql] SHOW COLLATION WHERE Charset = 'utf8mb4' AND `Default` = 'Yes'
+[mysql] SHOW VARIABLES WHERE Variable_name IN ('version', 'transaction_isolation')
+[mysql] SHOW CREATE TABLE users
+[mysql] SHOW CREATE VIEW company_users
