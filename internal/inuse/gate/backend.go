@@ -52,12 +52,14 @@ type Backend struct {
 	cost time.Duration // of reading the catalog
 }
 
-// Limits in time of the gate's own connections and statements.
-const (
+// Limits in time of the gate's own connections and statements. Tests, on machines
+// that may be busy with much else, have longer ones.
+var (
 	dialTimeout     = 2 * time.Second
 	greetingTimeout = 3 * time.Second
 	probeTimeout    = 5 * time.Second // of asking a server whether it is there
 	serviceTimeout  = 30 * time.Second
+	loginTimeout    = 10 * time.Second // unless Config says otherwise
 )
 
 // A state is what is known of a backend.

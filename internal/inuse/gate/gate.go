@@ -188,7 +188,7 @@ func New(cfg Config) *Server {
 	cfg.EncDB = &enc
 	setDefault(&cfg.MaxConns, 1024)
 	setDefault(&cfg.Idle, 8*time.Hour)
-	setDefault(&cfg.LoginTimeout, 10*time.Second)
+	setDefault(&cfg.LoginTimeout, loginTimeout)
 	setDefault(&cfg.Stall, time.Minute)
 	setDefault(&cfg.MaxStatement, 64<<20)
 	setDefault(&cfg.MaxGuesses, 6000)
