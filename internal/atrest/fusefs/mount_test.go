@@ -172,7 +172,12 @@ func mountTest(t testing.TB, c serveConfig) *mounted {
 	if err := m.start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { m.stop(t) })
+	t.Cleanup(func() {
+		m.stop(t)
+		if t.Failed() {
+			t.Logf("the server's log: %q", m.log())
+		}
+	})
 	return m
 }
 
