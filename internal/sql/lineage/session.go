@@ -150,8 +150,11 @@ func (c chat) describing() bool {
 	if c.IsWord(0, "EXPLAIN") {
 		return c.IsName(1) && (len(c.Tokens) == 2 || c.IsSymbol(2, ".") && len(c.Tokens) == 4)
 	}
-	return (c.IsWord(0, "DESC") || c.IsWord(0, "DESCRIBE")) && !c.IsWord(1, "SELECT") && !c.IsWord(1, "WITH") && !c.IsSymbol(1, "(") && !c.IsSymbol(2, "=")
+	return (c.IsWord(0, "DESC") || c.IsWord(0, "DESCRIBE")) && c.IsName(1) && !c.IsSymbol(2, "=") && (c.Tokens[1].Kind == token.Quoted || !explained[c.plain(1)])
 }
+
+// explained are the words after DESCRIBE that begin, or precede, a statement.
+var explained = words(`select with table values insert replace update delete analyze extended partitions format for`)
 
 func systemSchema(name string) bool {
 	switch name {

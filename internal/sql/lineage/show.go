@@ -5,7 +5,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/veildb/veildb/internal/sql/schema"
 	"github.com/veildb/veildb/internal/sql/token"
 )
 
@@ -300,25 +299,22 @@ func like(pattern, name string) bool {
 	return strings.Trim(pattern[i:], "%") == ""
 }
 
-// describes reports whether the statement is the words of form and a table that
-// is known. A view's text and defaults are schema, not data.
+// describes reports whether the statement is the words of form and a table. A
+// view's text and defaults are schema, not data.
 func (c chat) describes(form []string) bool {
 	n := c.begins(form)
 	if n == 0 || !c.IsName(n) {
 		return false
 	}
 	rest := n + 1
-	name := schema.TableName{Database: c.session.Database, Table: c.Name(n)}
 	if c.IsSymbol(rest, ".") && c.IsName(rest+1) {
-		name = schema.TableName{Database: name.Table, Table: c.Name(rest + 1)}
 		rest += 2
 	}
 	if (c.IsWord(rest, "FROM") || c.IsWord(rest, "IN")) && c.IsName(rest+1) {
-		name.Database = c.Name(rest + 1)
 		rest += 2
 	}
 	if !c.IsWord(0, "SHOW") && rest+1 == len(c.Tokens) && (c.IsName(rest) || c.Tokens[rest].Kind == token.String) {
 		rest++ // one column, or a pattern
 	}
-	return c.filter(rest) && c.catalog.Table(name) != nil
+	return c.filter(rest)
 }

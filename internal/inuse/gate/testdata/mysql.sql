@@ -463,3 +463,11 @@ SELECT AVG(salary) AS ssn, name AS salary FROM employee GROUP BY name
 SELECT name MEMBER OF (JSON_ARRAY(ssn)) FROM employee
 
 SELECT MATCH (notes) AGAINST ('x') FROM employee
+
+DESC TABLE employee
+
+DESCRIBE TABLE employee
+
+EXPLAIN TABLE employee
+
+DESC VALUES ROW((SELECT ssn FROM employee WHERE id = 1))

@@ -522,6 +522,8 @@ SHOW GLOBAL STATUS WHERE Variable_name IN ('Threads_connected', 'Uptime')
 SELECT table_schema, SUM(data_length+index_length) FROM information_schema.tables GROUP BY table_schema
 SELECT plugin_name, plugin_status FROM information_schema.plugins
 SELECT * FROM information_schema.engines
+DESCRIBE mysql.user
+SHOW COLUMNS FROM mysql.user
 ANALYZE TABLE users
 HELP 'select'
 

@@ -1,0 +1,142 @@
+#!/bin/sh
+# Runs programs that look into databases, through a gate as an account that gets
+# ciphertext, and directly; prints what each step saw, and where the two differ.
+# FLAVOUR is mariadb or mysql (see fetch-mysql.sh).
+#
+# Needs the server and its clients, Go, Python 3 and Node. SQLAlchemy, Django,
+# Sequelize, TypeORM and Knex come from their registries; KEEP=DIR keeps them for
+# the next run. Exit code 1: a step failed through the gate that works without.
+set -eu
+cd "$(dirname "$0")/.."
+here=$PWD/internal/clienttest/tools
+flavour=${FLAVOUR:-mariadb}
+
+w=${KEEP:-$(mktemp -d)}
+mkdir -p "$w"
+w=$(cd "$w" && pwd)
+out=$w/out
+rm -rf "$out" "$w/lab"
+mkdir -p "$out" "$w/node"
+gate=""
+cleanup() {
+	[ -z "$gate" ] || kill "$gate" 2>/dev/null || true
+	[ ! -d "$w/lab" ] || "$w/veildb" lab down --dir "$w/lab" >/dev/null 2>&1 || true
+	rm -rf "$w/lab"
+	[ -n "${KEEP:-}" ] || rm -rf "$w"
+}
+trap cleanup EXIT
+trap 'exit 130' INT TERM
+bounded() { nice timeout -k 5 "$@"; }
+
+client=mariadb dump=mariadb-dump
+if [ "$flavour" = mysql ]; then
+	PATH=$(sh scripts/fetch-mysql.sh)/bin:$PATH
+	client=mysql dump=mysqldump
+fi
+
+bounded 300 go build -o "$w/veildb" ./cmd/veildb
+bounded 120 "$w/veildb" --json lab up "$flavour" --tcp --dir "$w/lab" --database shop >"$w/lab.json"
+field() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p" "$w/lab.json"; }
+port=$(field tcp_dsn | sed 's/.*127\.0\.0\.1:\([0-9]*\).*/\1/')
+socket=$(field dsn | sed 's/.*[?&(]socket=\([^&)]*\).*/\1/; s/.*unix(\([^)]*\)).*/\1/')
+password=pw_of_tests
+(umask 077 && printf '%s\n' "$password" >"$w/password")
+root() { "$client" --no-defaults --socket="$socket" --user=root "$@"; }
+{
+	echo "CREATE DATABASE IF NOT EXISTS shop; USE shop;
+	CREATE USER veil@'%' IDENTIFIED BY '$password', app@'%' IDENTIFIED BY '$password';
+	GRANT SELECT, SHOW VIEW, TRIGGER ON *.* TO veil@'%'; GRANT ALL ON shop.* TO app@'%';"
+	cat "$here/schema.sql"
+} | root --default-character-set=utf8mb4
+cat >"$w/rules.yaml" <<YAML
+version: 1
+accounts: {ciphertext: [app]}
+rules:
+  - {name: people, databases: shop, tables: users, columns: [email, phone]}
+  - {name: cards, databases: shop, tables: orders, columns: card_number}
+YAML
+if [ "$flavour" = mysql ]; then # whose accounts log in over TLS, or after somebody has
+	"$client" --no-defaults --host=127.0.0.1 --port="$port" --user=veil --password="$password" -e 'SELECT 1' >/dev/null 2>&1
+	"$client" --no-defaults --host=127.0.0.1 --port="$port" --user=app --password="$password" -e 'SELECT 1' >/dev/null 2>&1
+fi
+gate_port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+nice "$w/veildb" gate serve --listen "127.0.0.1:$gate_port" --backend "mysql://veil@127.0.0.1:$port/" --password-file "$w/password" \
+	--login-timeout 60s --rules "$w/rules.yaml" --audit "$out/audit.jsonl" >"$out/gate.log" 2>&1 &
+gate=$!
+n=0
+until python3 -c 'import socket, sys; socket.create_connection(("127.0.0.1", int(sys.argv[1])), 1)' "$gate_port" 2>/dev/null; do
+	n=$((n + 1))
+	if [ $n -gt 100 ] || ! kill -0 $gate 2>/dev/null; then
+		cat "$out/gate.log" >&2
+		exit 1
+	fi
+	sleep 0.2
+done
+
+[ -x "$w/python/bin/python" ] || bounded 60 python3 -m venv "$w/python"
+bounded 200 "$w/python/bin/pip" install -q --disable-pip-version-check -r "$here/requirements.txt"
+cp "$here/tools.js" "$here/package.json" "$w/node"
+bounded 250 npm install --silent --no-fund --no-audit --prefix "$w/node" >"$out/npm.log" 2>&1
+
+# step NAME PROGRAM OPTION...: one of the server's own programs.
+step() {
+	name=$1 program=$2
+	shift 2
+	[ "$flavour" = mysql ] || set -- --skip-ssl "$@"
+	if bounded 60 "$program" --no-defaults --host=127.0.0.1 --port="$VEIL_PORT" --user=app --password="$password" "$@" >"$out/step" 2>"$out/step.err"; then
+		printf '%s\t%s\tworks\n' "$flavour" "$name"
+	else
+		printf '%s\t%s\tfails: %s\n' "$flavour" "$name" "$(tail -n 1 "$out/step.err")"
+	fi
+	cat "$out/step" >>"$out/plain.$VEIL_PORT"
+}
+dump() { # dump NAME OPTION...
+	name=$1
+	shift
+	[ "$flavour" = mariadb ] || set -- --set-gtid-purged=OFF "$@"
+	step "$name" "$dump" --no-tablespaces "$@"
+}
+programs() {
+	step client "$client" --database=shop -e 'SHOW TABLES; SELECT * FROM company_users; SHOW WARNINGS'
+	step show "${client}-show" shop users
+	dump dump --single-transaction --skip-lock-tables shop
+	dump "dump of everything" --single-transaction --routines --events --triggers --hex-blob --databases shop
+	dump "dump of definitions" --no-data --routines shop
+	dump "dump under locks" --lock-tables shop users orders
+	step analyze "${client}-check" --analyze shop
+}
+if [ "$flavour" = mysql ]; then
+	mkdir -p "$w/links"
+	for p in show check; do ln -sf "$(command -v mysql$p)" "$w/links/mysql-$p"; done
+	PATH=$w/links:$PATH
+fi
+
+everything() {
+	VEIL_USER=app VEIL_PASSWORD=$password VEIL_FLAVOUR=$flavour
+	export VEIL_PORT VEIL_USER VEIL_PASSWORD VEIL_FLAVOUR
+	programs
+	bounded 120 "$w/python/bin/python" "$here/tools.py" 2>"$out/python.err" || printf 'python\tends\tfails: %s\n' "$(tail -n 1 "$out/python.err")"
+	bounded 120 node "$w/node/tools.js" 2>"$out/node.err" || printf 'node\tends\tfails: %s\n' "$(tail -n 1 "$out/node.err")"
+}
+VEIL_PORT=$port
+everything >"$out/direct"
+VEIL_PORT=$gate_port
+everything >"$out/gate"
+if grep -q 'al@example\.org\|555-01\|4111-1111' "$out/plain.$gate_port"; then
+	echo "protected values came in plain" >&2
+	exit 1
+fi
+awk -F'\t' '
+	FNR == NR { direct[$1 "\t" $2] = $3; next }
+	{
+		steps++; tool[$1]++
+		d = direct[$1 "\t" $2]
+		if ($3 == d) next
+		if ($3 ~ /^fails/ && d !~ /^fails/) { bad++; print "refused: " $0 } else print "differs: " $0 "\n     not " d
+	}
+	END {
+		for (t in tool) printf "%s: %d steps\n", t, tool[t]
+		printf "%d steps, %d refused\n", steps, bad
+		exit bad > 0
+	}
+' "$out/direct" "$out/gate"
