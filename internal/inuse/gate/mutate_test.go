@@ -96,10 +96,13 @@ CREATE VIEW hr.v_ssn AS SELECT id, ssn AS name, dept_id FROM hr.employee;
 CREATE VIEW hr.v_mix AS SELECT e.id, e.name, d.name AS ssn, d.budget, CONCAT(e.name, e.salary) AS notes FROM hr.employee e JOIN hr.dept d ON d.id = e.dept_id;
 CREATE VIEW hr.v_ok AS SELECT id, name, hired FROM hr.employee;
 CREATE VIEW hr.v_deep AS SELECT id, name AS n FROM hr.v_ssn;
+CREATE OR REPLACE TABLE hr.median AS SELECT id, name FROM hr.dept;
+CREATE OR REPLACE TABLE hr.json_arrayagg AS SELECT id, name FROM hr.dept;
+CREATE OR REPLACE TABLE hr.max AS SELECT id, name FROM hr.dept;
 CREATE TABLE hr.secret (ssn VARCHAR(11), name VARCHAR(40), twice VARCHAR(30) AS (CONCAT(name, name)));
 INSERT INTO hr.secret (ssn, name) VALUES ('open', 'Ann'), ('plain', 'Ben')`
 
-var mutationTables = []string{"g", "ver", "part", "js", "parent", "child", "v_hide", "v_sum", "v_both", "v_cte", "v_sub", "v_nest", "v_all", "`e.ssn`", "pub.employee", "seq_1_to_3", "plainly", "employee", "dept", "log", "hr.employee", "`employee`", "v_ssn", "v_mix", "v_ok", "v_deep", "secret", "hr.dept", "EMPLOYEE"}
+var mutationTables = []string{"median", "json_arrayagg", "g", "ver", "part", "js", "parent", "child", "v_hide", "v_sum", "v_both", "v_cte", "v_sub", "v_nest", "v_all", "`e.ssn`", "pub.employee", "seq_1_to_3", "plainly", "employee", "dept", "log", "hr.employee", "`employee`", "v_ssn", "v_mix", "v_ok", "v_deep", "secret", "hr.dept", "EMPLOYEE"}
 
 var mutationColumns = []string{"masked", "sum", "told", "open", "label", "total", "x", "s", "who", "doc", "pub", "code", "\"ssn\"", "seq", "innocent", "ssn", "name", "salary", "notes", "id", "budget", "dept_id", "hired", "msg", "n", "twice", "`ssn`", "SSN", "employee.ssn", "e.name", "e.ssn", "hr.employee.salary", "d.budget", "d.name", "x.y", "*", "e.*"}
 
@@ -144,6 +147,10 @@ func (m *mutator) mutate(s string) string {
 		}
 		return bare
 	case 14:
+		if w := m.pick("median", "json_arrayagg", "last_value", "max", "column_get", "json_table", "offset", "values"); m.IntN(3) == 0 {
+			return m.pick("WITH "+w+" (name) AS ("+bare+") SELECT name FROM "+w, "WITH "+w+" (id, name) AS ("+bare+") SELECT name FROM "+w+", dept", "SELECT "+w+" (name) FROM dept",
+				"SELECT name, (SELECT name FROM ("+bare+") "+w+" LIMIT 1) FROM dept", "SELECT id, (SELECT ssn FROM ("+bare+") q LIMIT 1) FROM pub.employee", "INSERT INTO "+w+" (name) "+bare)
+		}
 		return m.embed(bare)
 	case 0:
 		return m.pick("SELECT * FROM ("+bare+") q", "SELECT q.* FROM ("+bare+") AS q", "WITH q AS ("+bare+") SELECT * FROM q", "SELECT ("+bare+")", "("+bare+")", "SELECT name FROM dept WHERE EXISTS ("+bare+")",
@@ -152,7 +159,7 @@ func (m *mutator) mutate(s string) string {
 	case 1:
 		return bare + m.pick(" UNION ", " UNION ALL ", " EXCEPT ", " INTERSECT ", " UNION DISTINCT ") + strings.TrimRight(m.pool[m.IntN(len(m.pool))], "; \n")
 	case 2:
-		return bare + m.pick(" ORDER BY id", " ORDER BY 1", " ORDER BY name", " GROUP BY name", " HAVING ssn > ''", " FOR UPDATE", " LOCK IN SHARE MODE", " WHERE ssn > '5'", " AND salary > 70000", " WHERE id = 1", " ORDER BY ssn", " GROUP BY ssn", " PROCEDURE ANALYSE()", " RETURNING *", " RETURNING name, ssn", ";")
+		return bare + m.pick(" ORDER BY id", " ORDER BY 1", " ORDER BY name", " GROUP BY name", " HAVING ssn > ''", " FOR UPDATE", " LOCK IN SHARE MODE", " WHERE ssn > '5'", " AND salary > 70000", " WHERE id = 1", " ORDER BY ssn", " GROUP BY ssn", " ORDER BY +2", " ORDER BY - -1, name", " ORDER BY (3) DESC", " GROUP BY +1", " ORDER BY TRUE", " PROCEDURE ANALYSE()", " RETURNING *", " RETURNING name, ssn", ";")
 	}
 	if m.text.Scan([]byte(s), m.mode) != nil || len(m.text.Tokens) < 2 {
 		return s
@@ -195,7 +202,7 @@ func (m *mutator) tokens(kind int) string {
 		return before + m.pick("CONCAT("+x+",'')", "("+x+")", "(SELECT "+x+")", "IF("+x+" > '5', "+x+", name)", "CASE WHEN "+y+" > '5' THEN "+x+" ELSE 1 END", "COALESCE("+x+", "+y+")", "MAX("+x+")", "MIN("+x+") OVER (PARTITION BY "+y+")",
 			"LEFT("+x+", 3)", "HEX("+x+")", "LENGTH("+x+")", x+" IS NULL", x+" = "+y, "COUNT(DISTINCT "+x+")", "COUNT("+x+", "+y+")", "ROW_NUMBER() OVER (ORDER BY "+x+")", "GROUP_CONCAT("+x+" ORDER BY "+y+")", "{fn UCASE("+x+")}",
 			"(SELECT "+x+" FROM employee LIMIT 1)", "(SELECT MAX("+y+") FROM employee q WHERE q.id = id)", "JSON_OBJECT('a', "+x+")", x+" COLLATE utf8mb4_bin", "CAST("+x+" AS CHAR)", "NULLIF(1, "+x+" > '5')", "@a := "+x, "LAST_INSERT_ID("+x+")",
-			"("+x+", 1) = ('a', 1)", x+" AS "+y, x+" "+strings.Trim(y, "`*."), "DEFAULT("+x+")", "VALUES("+x+")", "ELT(1, "+x+")", "LAG("+x+") OVER (ORDER BY id)") + after
+			"("+x+", 1) = ('a', 1)", x+" AS "+y, x+m.pick(" AS ", " ")+m.pick("''", "' name'", "`\\tssn`", `'\0name'`, `"\nid"`, "'name '", "' '"), x+" "+strings.Trim(y, "`*."), "DEFAULT("+x+")", "VALUES("+x+")", "ELT(1, "+x+")", "LAG("+x+") OVER (ORDER BY id)") + after
 	case 1:
 		return before + m.pick(mutationTables...) + m.pick("", " e", " AS dept", " AS `d`", " x", " e JOIN dept d", " e NATURAL JOIN dept", " e JOIN dept d USING (id)", " e RIGHT JOIN dept d USING (name)", " LEFT JOIN dept d ON d.id = dept_id", ", dept d", " FOR SYSTEM_TIME ALL", " PARTITION (p0)", " USE INDEX (uq_ssn)") + after
 	case 2:

@@ -3,6 +3,8 @@ package gate
 import (
 	"strings"
 	"testing"
+
+	"github.com/veildb/veildb/internal/inuse/wire"
 )
 
 // TestReadAnew: the server reads a prepared statement anew when a table it names is
@@ -49,4 +51,55 @@ func TestReadAnew(t *testing.T) {
 			t.Errorf("%s, %s: %s", c.first, c.then, got)
 		}
 	}
+}
+
+// TestParameterOfOrder: the server takes a parameter in ORDER BY and GROUP BY for the
+// number of a column.
+func TestParameterOfOrder(t *testing.T) {
+	g := startGate(t, nil)
+	rootOn(t, g)
+	at := dialRaw(t, g.addr, "app", "hr", 0)
+	at.provision(true)
+	for _, c := range []struct {
+		sql     string
+		refused bool
+	}{
+		{"SELECT name, ssn FROM employee ORDER BY ?", true},
+		{"SELECT name, ssn FROM employee ORDER BY id, -?", true},
+		{"SELECT COUNT(*), LEFT(ssn, 1) FROM employee GROUP BY ?", true},
+		{"SELECT name, ssn FROM employee UNION ALL SELECT name, ssn FROM employee ORDER BY ?", true},
+		{"SELECT * FROM (SELECT name, ssn FROM employee ORDER BY ? LIMIT 1) q", true},
+		{"SELECT name, hired FROM employee ORDER BY ?", false},
+		{"SELECT name, ssn FROM employee ORDER BY id LIMIT ?", false},
+	} {
+		var tr transcript
+		if err := at.prepare(&tr, c.sql); err != nil {
+			t.Fatal(err)
+		}
+		if refused := strings.Contains(tr.String(), "refused by the gate"); refused != c.refused {
+			t.Errorf("%s: %s", c.sql, tr.String())
+		}
+	}
+}
+
+// TestStatementsOfOthers: the numbers of statements are those of a session, and die
+// with its account.
+func TestStatementsOfOthers(t *testing.T) {
+	g := startGate(t, nil)
+	rootOn(t, g)
+	boss, at := dialRaw(t, g.addr, "boss", "hr", 0), dialRaw(t, g.addr, "app", "hr", 0)
+	var tr transcript
+	if err := boss.prepare(&tr, "SELECT ssn FROM employee"); err != nil || tr.errors > 0 {
+		t.Fatal(err, tr.String())
+	}
+	for id := range tr.prep.ID + 3 {
+		var got transcript
+		if err := at.execute(&got, id, 0); err != nil || got.errors != 1 {
+			t.Errorf("statement %d: %v %s", id, err, got.String())
+		}
+		if err := at.do(&got, []byte{byte(wire.ComStmtFetch), byte(id), 0, 0, 0, 9, 0, 0, 0}); err != nil || got.errors != 2 {
+			t.Errorf("rows of statement %d: %v %s", id, err, got.String())
+		}
+	}
+	rows(t, at, "text", "SELECT ssn FROM employee")
 }

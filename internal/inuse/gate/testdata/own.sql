@@ -1903,3 +1903,611 @@ SELECT MAX(ssn) OVER (ORDER BY id ROWS BETWEEN 1 FOLLOWING AND 1 FOLLOWING), GRO
 SELECT YEAR(day), MONTH(day), DAYNAME(day), LAST_DAY(day), QUARTER(day), TO_DAYS(day), UNIX_TIMESTAMP(day), EXTRACT(YEAR_MONTH FROM day), TIMESTAMPDIFF(YEAR, day, '2024-01-01'), DATEDIFF('2024-01-01', day), TIME(at), DATE(at), HOUR(at) FROM born
 
 SELECT UNIX_TIMESTAMP(at) FROM born
+
+-- shims
+WITH median (a) AS (SELECT ssn FROM employee) SELECT a FROM median
+
+WITH last_value (a) AS (SELECT ssn FROM employee) SELECT a FROM last_value
+
+WITH json_arrayagg (a) AS (SELECT ssn FROM employee) SELECT a FROM json_arrayagg
+
+WITH median (a, id) AS (SELECT ssn, id FROM employee), q AS (SELECT a FROM median) SELECT a FROM q
+
+INSERT INTO median (a) SELECT name FROM dept
+
+INSERT INTO median (a) SELECT ssn FROM employee
+
+SELECT median (1)
+
+SELECT hr.median(1)
+
+SET sql_mode = 'IGNORE_SPACE'
+SELECT median (salary) OVER () FROM employee
+
+SELECT last_value (1)
+
+CREATE TEMPORARY TABLE median (ssn VARCHAR(20))
+INSERT INTO median SELECT 'x'
+SELECT * FROM median
+
+SELECT q.a FROM (SELECT ssn FROM employee) median (a), median q
+
+SELECT a FROM (SELECT ssn FROM employee) AS last_value (a)
+
+SELECT json_table (a) FROM median
+
+SELECT values (a) FROM median
+
+-- direct
+SELECT employee.ssn AS `employee.name` FROM employee
+
+SELECT hr.employee.* FROM employee LIMIT 1
+
+SELECT ssn FROM employee LOCK IN SHARE MODE
+
+SELECT ssn FROM employee FOR UPDATE NOWAIT
+
+SELECT ssn FROM employee WAIT 1
+
+SELECT ssn FROM employee LIMIT 2, 1
+
+SELECT ssn FROM employee OFFSET 1 ROW FETCH NEXT ROW ONLY
+
+SELECT * FROM hr.employee ORDER BY id ASC LIMIT 18446744073709551615 OFFSET 1
+
+-- alias
+SELECT ssn AS '', name AS ' ' FROM employee
+
+SELECT ssn AS "a b", `ssn` `name` FROM employee
+
+SELECT name AS ssn, hired AS notes, 1 AS budget FROM employee ORDER BY ssn, notes
+
+SELECT name ssn FROM employee WHERE name LIKE 'A%' GROUP BY ssn
+
+SELECT name ssn FROM employee HAVING ssn > 'B'
+
+SELECT id AS salary FROM employee ORDER BY salary
+
+SELECT id AS salary FROM employee ORDER BY salary + 0
+
+SELECT MAX(id) AS salary FROM employee GROUP BY dept_id HAVING salary > 1
+
+SELECT salary AS id FROM employee e HAVING id > 1
+
+SELECT name AS x, ssn AS x FROM employee ORDER BY x
+
+SELECT ssn AS name FROM employee GROUP BY employee.name
+
+SELECT ssn AS a, a AS b FROM employee
+
+SELECT (SELECT ssn) AS name, (SELECT name) AS ssn FROM employee
+
+-- star
+SELECT * FROM employee NATURAL JOIN dept NATURAL JOIN (SELECT 1 AS id) x
+
+SELECT * FROM dept d RIGHT JOIN employee e USING (id, name) LEFT JOIN log USING (id)
+
+SELECT * FROM log RIGHT JOIN (dept RIGHT JOIN employee USING (id)) USING (id)
+
+SELECT * FROM (SELECT * FROM employee) a NATURAL RIGHT JOIN (SELECT id, name FROM dept) b
+
+SELECT a.*, b.* FROM employee a LEFT JOIN employee b USING (id)
+
+SELECT * FROM inv NATURAL JOIN employee
+
+SELECT * FROM employee e JOIN inv USING (ssn)
+
+SELECT * FROM inv i JOIN inv j USING (id)
+
+SELECT * FROM dept NATURAL LEFT JOIN employee NATURAL RIGHT JOIN inv
+
+SELECT dept.*, employee.* FROM dept NATURAL JOIN employee
+
+SELECT * FROM v_right
+
+SELECT * FROM v_nat
+
+SELECT x.* FROM (SELECT * FROM v_right) x
+
+SELECT *, name FROM employee
+
+SELECT *, * FROM dept
+
+SELECT hr.*, 1 FROM employee
+
+SELECT * FROM employee, dept, log WHERE employee.id = dept.id
+
+SELECT * FROM dept CROSS JOIN employee USING (id)
+
+SELECT * FROM ver FOR SYSTEM_TIME ALL JOIN dept USING (id)
+
+SELECT * FROM gg
+
+-- derived
+SELECT `name_exp_1` FROM (SELECT CONCAT(ssn) FROM employee) q
+
+SELECT `CONCAT(ssn)` FROM (SELECT CONCAT(ssn) FROM employee) q
+
+SELECT `UPPER( ssn )` FROM (SELECT UPPER( ssn ), name AS `upper(ssn)` FROM employee) q
+
+SELECT `ssn` FROM (SELECT 'ssn' FROM dept) q
+
+SELECT `721-07-4426`, q.* FROM (SELECT '721-07-4426', ssn FROM employee) q
+
+SELECT q.name FROM (SELECT ssn name FROM employee UNION SELECT name FROM dept ORDER BY name LIMIT 1) q
+
+SELECT b.v FROM (SELECT (SELECT ssn FROM employee LIMIT 1) v) b RIGHT JOIN dept ON 1
+
+SELECT x FROM (SELECT a.x FROM (SELECT ssn x FROM employee) a JOIN (SELECT 'y' x) b) c
+
+SELECT c.x FROM (SELECT b.* FROM (SELECT ssn x FROM employee) a JOIN (SELECT 'y' x) b) c
+
+SELECT t.name FROM (SELECT * FROM dept UNION ALL SELECT id, ssn, salary FROM employee) t
+
+SELECT t.id FROM (SELECT id, ssn FROM employee UNION SELECT id, name FROM dept) t
+
+SELECT t.x FROM (VALUES (1), ((SELECT salary FROM employee WHERE id = 1))) AS t (x)
+
+SELECT `1` FROM (VALUES (1, 'x'), (2, (SELECT ssn FROM employee LIMIT 1))) v
+
+SELECT `x` FROM (VALUES (1, 'x'), (2, (SELECT ssn FROM employee LIMIT 1))) v
+
+SELECT MAX(q.s) FROM (SELECT DISTINCT ssn s FROM employee) q
+
+SELECT q.n FROM (SELECT ROW_NUMBER() OVER (ORDER BY ssn) n FROM employee) q
+
+SELECT q.c FROM (SELECT COUNT(*) c FROM employee GROUP BY ssn) q
+
+-- cte
+WITH a AS (SELECT 1 x), a AS (SELECT ssn x FROM employee) SELECT x FROM a
+
+WITH a AS (WITH a AS (SELECT ssn x FROM employee) SELECT x FROM a) SELECT x FROM a
+
+WITH `a b` (`c``d`) AS (SELECT ssn FROM employee) SELECT `c``d` FROM `a b`
+
+WITH q AS (SELECT ssn x FROM employee) SELECT d.x FROM (SELECT * FROM q) d
+
+WITH q AS (SELECT ssn x FROM employee), r AS (SELECT x FROM q UNION SELECT 'a'), s AS (SELECT x AS y FROM r) SELECT y, COUNT(*) FROM s GROUP BY y
+
+WITH RECURSIVE a (n, s) AS (SELECT 1, name FROM dept UNION ALL SELECT n + 1, s FROM a WHERE n < 3), b AS (SELECT s FROM a UNION ALL SELECT ssn FROM employee) SELECT s FROM b
+
+WITH RECURSIVE a AS (SELECT id, name FROM dept WHERE id = 1 UNION SELECT e.id, e.ssn FROM a JOIN employee e ON e.id = a.id + 1) SELECT name FROM a
+
+WITH RECURSIVE employee AS (SELECT 1 AS id, 'x' AS ssn UNION ALL SELECT id + 1, ssn FROM employee WHERE id < 3) SELECT ssn FROM employee
+
+WITH RECURSIVE x AS (SELECT 1 n UNION SELECT n + 1 FROM x WHERE n < 3) SELECT n, (SELECT ssn FROM employee WHERE id = n) FROM x
+
+WITH x AS (SELECT * FROM employee) SELECT * FROM x NATURAL JOIN dept
+
+SELECT * FROM (WITH x AS (SELECT ssn FROM employee) SELECT * FROM x) y
+
+SELECT name FROM dept WHERE id IN (WITH x AS (SELECT id FROM employee WHERE salary > 80000) SELECT id FROM x)
+
+WITH x AS (SELECT name FROM dept) UPDATE employee SET name = 'x' WHERE id = 99
+
+WITH x AS (SELECT id FROM employee WHERE salary > 80000) DELETE FROM log WHERE id IN (SELECT id FROM x)
+
+WITH x (a, b, a) AS (SELECT 1, 2, ssn FROM employee) SELECT a FROM x
+
+WITH X AS (SELECT ssn v FROM employee), x2 AS (SELECT v FROM x) SELECT v FROM X2
+
+-- view
+SELECT c FROM v_tt
+
+SELECT a, b FROM v_tt
+
+SELECT rn FROM v_win
+
+SELECT id, name FROM v_lim
+
+SELECT s FROM v_rec
+
+SELECT n FROM v_rec
+
+SELECT v FROM v_json
+
+SELECT band FROM v_case
+
+SELECT nn FROM v_null
+
+SELECT nn IS NULL, COUNT(nn) FROM v_null GROUP BY id
+
+SELECT dept_id FROM v_having
+
+SELECT name FROM v_exists
+
+SELECT name FROM v_int
+
+SELECT s FROM v_sys
+
+SELECT employee, hr, `e.ssn` FROM v_same
+
+SELECT employee.hr FROM v_same AS employee
+
+SELECT COUNT(*) FROM v_lim JOIN dept USING (id)
+
+SELECT d.name FROM dept d WHERE d.id IN (SELECT dept_id FROM v_having)
+
+SELECT d.name FROM dept d LEFT JOIN v_having h ON h.dept_id = d.id WHERE h.dept_id IS NULL
+
+SHOW CREATE VIEW v_case
+
+DESCRIBE v_case
+
+INSERT INTO log (msg) SELECT band FROM v_case
+
+UPDATE log, v_exists SET log.msg = v_exists.name
+
+UPDATE employee, v_lim SET employee.bonus = 1 WHERE employee.id = v_lim.id
+
+DELETE FROM log WHERE id IN (SELECT id FROM v_lim)
+
+INSERT INTO v_exists (id, name) VALUES (77, 'x')
+
+CREATE TEMPORARY TABLE z AS SELECT * FROM v_lim
+
+-- names the server makes others of
+SELECT (SELECT name FROM (SELECT ssn AS ' name' FROM employee LIMIT 1) q) FROM dept
+
+SELECT name FROM (SELECT ssn AS '	name' FROM employee) q
+
+SELECT (SELECT name FROM (SELECT ssn AS '\nname' FROM employee LIMIT 1) q) FROM dept
+
+SELECT (SELECT name FROM (SELECT ssn AS ` name` FROM employee LIMIT 1) q) FROM dept
+
+SELECT (SELECT q.name FROM (SELECT ssn AS ' name' FROM employee LIMIT 1) q) FROM dept q
+
+SELECT ssn AS '', name AS ' ' FROM employee
+
+SELECT name AS ' x' FROM dept
+
+SELECT (SELECT name FROM (SELECT ssn AS 'name ' FROM employee LIMIT 1) q) FROM dept
+
+WITH q (` name`) AS (SELECT ssn FROM employee LIMIT 1) SELECT (SELECT name FROM q) FROM dept
+
+SELECT (SELECT `aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa` FROM (SELECT ssn AS 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab' FROM employee LIMIT 1) q) FROM (SELECT name AS `aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa` FROM dept) p
+
+CREATE TEMPORARY TABLE zz AS SELECT name AS ' ssn' FROM dept
+SELECT ssn FROM zz
+SELECT * FROM zz
+
+SELECT (SELECT MAX(name) FROM (SELECT e.ssn AS ' name' FROM employee e) q WHERE q.name IS NOT NULL) AS x FROM dept
+
+SELECT name FROM dept HAVING (SELECT name FROM (SELECT ssn AS ' name' FROM employee LIMIT 1) q) > '5'
+
+INSERT INTO log (msg) SELECT (SELECT name FROM (SELECT ssn AS ' name' FROM employee LIMIT 1) q) FROM dept
+
+SELECT name AS ' dept', (SELECT dept) FROM dept
+
+SELECT (SELECT name FROM (SELECT ssn AS 'é' FROM employee LIMIT 1) q) FROM dept
+
+-- window
+SELECT name, SUM(salary) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) FROM employee
+
+SELECT name, MAX(name) OVER (ORDER BY salary RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) FROM employee
+
+SELECT name, LAST_VALUE(notes) OVER (PARTITION BY dept_id ORDER BY id) FROM employee
+
+SELECT name, RANK() OVER (ORDER BY LENGTH(notes)) FROM employee
+
+SELECT name, NTILE(2) OVER (ORDER BY id), ROW_NUMBER() OVER (PARTITION BY dept_id ORDER BY name) FROM employee
+
+SELECT name FROM employee ORDER BY RANK() OVER (ORDER BY salary)
+
+-- subquery
+SELECT (SELECT COUNT(*) FROM employee x WHERE x.ssn <= e.ssn) FROM employee e
+
+SELECT name, EXISTS (SELECT 1 FROM employee x WHERE x.id = d.id AND x.notes LIKE 'z%') FROM dept d
+
+SELECT (SELECT name FROM employee ORDER BY ssn DESC LIMIT 1) FROM dept
+
+SELECT name, (SELECT 1 FROM DUAL WHERE (SELECT salary FROM employee WHERE id = d.id) > 80000) FROM dept d
+
+SELECT name FROM dept d WHERE d.id IN (SELECT e.id FROM employee e WHERE e.notes IS NULL)
+
+SELECT name FROM dept WHERE (SELECT ssn FROM employee WHERE id = 1) = (SELECT '721-07-4426')
+
+-- conditional
+SELECT IF(ssn IS NULL, 'none', 'some'), IFNULL(ssn, 'none'), NULLIF(name, 'x') FROM employee
+
+SELECT CASE WHEN ssn IS NULL THEN 1 ELSE 0 END, CASE notes WHEN NULL THEN 1 END FROM employee
+
+SELECT IF(name = 'x', ssn, name), IF(1, name, ssn), IF(0, ssn, name) FROM employee
+
+SELECT ELT(1 + (salary > 80000), 'lo', 'hi'), FIELD(1, salary > 80000), INTERVAL(salary, 50000, 80000) FROM employee
+
+SELECT salary > 80000 AND name = 'x', salary IS NOT TRUE, NOT (salary <=> 5) FROM employee
+
+-- returning
+INSERT INTO dept (id, name, budget) VALUES (50, 'x', 5) RETURNING *
+
+INSERT INTO dept (id, name, budget) SELECT 60 + id, name, budget FROM dept RETURNING id, budget, budget * 2 AS name
+
+REPLACE INTO dept (id, name) VALUES (1, 'y') RETURNING budget IS NULL, name AS budget
+
+DELETE FROM dept WHERE id = 1 RETURNING name, (SELECT MAX(ssn) FROM employee), budget > 5
+
+DELETE FROM employee WHERE id = 1 RETURNING *
+
+DELETE FROM employee ORDER BY id LIMIT 1 RETURNING ssn AS name, CONCAT(notes)
+
+INSERT INTO employee (id, name) VALUES (80, 'z') ON DUPLICATE KEY UPDATE name = 'q' RETURNING ssn
+
+INSERT INTO log (msg) VALUES ('a'), ('b') RETURNING id > 0, msg, (SELECT COUNT(*) FROM employee WHERE salary > 80000)
+
+INSERT INTO gg (id, base) VALUES (9, 'abc') RETURNING a, b, c, d
+
+DELETE FROM p0 RETURNING up
+
+REPLACE INTO inv (id, ssn) VALUES (1, 'x') RETURNING ssn, n, *
+
+INSERT INTO dept SET id = 55, name = 'w' RETURNING id AS budget, `dept`.`budget` AS id
+
+-- names again
+SELECT (SELECT ssn FROM (SELECT ssn AS '' FROM pub.employee) q) FROM employee
+
+SELECT (SELECT ssn FROM (SELECT ssn '' FROM pub.employee) q) FROM employee
+
+SELECT (SELECT ssn FROM (SELECT (ssn) "" FROM pub.employee) q) FROM employee
+
+SELECT name AS '', ssn AS "" FROM employee
+
+SELECT name '', 'x' FROM dept
+
+SELECT name LIKE '', '' FROM dept
+
+SELECT (SELECT .q.name FROM (SELECT ssn AS name FROM employee LIMIT 1) q) FROM dept q
+
+SELECT name FROM employee NATURAL JOIN (SELECT '721-07-4426' AS ' ssn') g
+
+SELECT name AS ' x' FROM dept
+
+SELECT (SELECT name FROM (SELECT ssn AS '\0name' FROM employee LIMIT 1) q) FROM dept
+
+SET NAMES binary
+SELECT name AS 'größe' FROM dept
+
+SELECT `größe`, name FROM `größe`
+
+SELECT GRÖSSE, Größe FROM größe
+
+SELECT größe.größe FROM größe WHERE größe.größe = 'x'
+
+SELECT `from`, `where x`, `a.b.c` FROM `sel``ect`
+
+SELECT `sel``ect`.`from` AS `a.b.c` FROM hr.`sel``ect`
+
+SELECT ``.`from` FROM `sel``ect`
+
+SELECT T.`A.B.C`, T.`WHERE X` FROM `sel``ect` T
+
+SELECT `hr`.`größe`.* FROM größe
+
+SELECT größe.* FROM (SELECT 'a' AS größe) größe, hr.größe g
+
+SELECT g.größe FROM größe g JOIN (SELECT 1 größe) h
+
+SELECT q.`größe ` FROM (SELECT größe AS `größe ` FROM größe) q
+
+-- errors
+SELECT CAST(ssn AS DATE), CAST(notes AS DECIMAL(5)) FROM employee
+SHOW COUNT(*) ERRORS
+
+SELECT CONCAT(_utf8mb4'a' COLLATE utf8mb4_bin, ssn COLLATE utf8mb4_general_ci) FROM employee
+
+SELECT ssn FROM employee WHERE ssn = (SELECT ssn FROM employee)
+
+SELECT (SELECT ssn FROM employee) FROM dept
+
+SELECT (SELECT id, ssn FROM employee LIMIT 1)
+
+SELECT JSON_OBJECT(NULL, ssn), JSON_ARRAY(1) -> ssn FROM employee
+
+UPDATE employee SET hired = name WHERE id = 1
+
+UPDATE employee SET ssn = REPEAT('x', 50) WHERE id = 1
+
+UPDATE employee SET salary = 'abc' WHERE id = 1
+
+-- naming
+SELECT `hr`.`employee`.`ssn`, HR.employee.ssn FROM employee
+
+SELECT employee.ssn FROM pub.employee JOIN hr.employee USING (id)
+
+SELECT p.ssn, h.ssn FROM pub.employee p, hr.employee h
+
+SELECT pub.employee.ssn, hr.employee.name FROM hr.employee JOIN pub.employee ON 1
+
+USE pub
+SELECT ssn, (SELECT MAX(ssn) FROM hr.employee) FROM employee
+
+USE pub
+SELECT employee.ssn FROM hr.employee
+
+USE pub
+SELECT ssn FROM hr.employee AS employee
+
+USE information_schema
+SELECT TABLE_NAME FROM TABLES LIMIT 1
+
+USE `hr`
+SELECT ssn FROM `employee`
+
+USE HR
+
+SELECT hr.dept.name FROM employee dept
+
+SELECT dept.name FROM employee dept, (SELECT 1) employee
+
+SELECT d.budget FROM dept AS d, dept AS D
+
+SELECT `dept`.`name`, `dept`.`budget` FROM hr.dept `dept`
+
+SELECT e.id FROM employee e WHERE e.hr.ssn = 1
+
+SELECT id.ssn FROM employee id
+
+SELECT ssn.ssn, ssn.name FROM employee ssn
+
+SELECT (SELECT ssn.name FROM dept ssn WHERE ssn.id = 1) FROM employee ssn
+
+-- inference
+SELECT name FROM employee WHERE ssn IN (SELECT '721-07-4427')
+
+SELECT name FROM employee WHERE salary = salary + 0
+
+SELECT name FROM employee WHERE ssn = name
+
+SELECT name FROM employee WHERE salary MOD 2
+
+SELECT name FROM employee WHERE (salary, 1) > (80000, 0)
+
+SELECT name FROM employee WHERE salary >= 80000 = 1
+
+SELECT name FROM employee WHERE ISNULL(NULLIF(ssn, 'x'))
+
+SELECT name FROM employee WHERE ssn RLIKE '^7' XOR 0
+
+SELECT name FROM employee WHERE FIND_IN_SET(LEFT(ssn, 1), '7,8')
+
+SELECT name FROM employee WHERE MATCH (name, notes) AGAINST ('x')
+
+SELECT COUNT(*) FROM employee NATURAL JOIN (SELECT 91357.25 AS salary) q
+
+SELECT name FROM employee JOIN (SELECT 1 AS id, 'x' AS ssn) q USING (id, ssn)
+
+SELECT name FROM employee ORDER BY CASE WHEN salary > 80000 THEN 1 ELSE 2 END
+
+SELECT name, salary FROM employee ORDER BY +2
+
+SELECT name, salary FROM employee ORDER BY - -2
+
+SELECT salary, name FROM employee ORDER BY TRUE
+
+SELECT name, salary FROM employee ORDER BY (2), 1
+
+SELECT name, salary FROM employee ORDER BY ((+2)) DESC LIMIT 1
+
+SELECT MAX(name), salary > 80000 FROM employee GROUP BY +2
+
+SELECT MAX(name), salary > 80000 FROM employee GROUP BY (2)
+
+SELECT name, salary FROM employee UNION ALL SELECT name, salary FROM employee ORDER BY +2
+
+SELECT * FROM (SELECT name, salary FROM employee ORDER BY +2 LIMIT 1) q
+
+SELECT GROUP_CONCAT(name, salary ORDER BY 2) FROM employee
+
+SELECT GROUP_CONCAT(name ORDER BY 1 DESC) FROM employee
+
+SELECT name, ROW_NUMBER() OVER (ORDER BY 2), salary FROM employee
+
+SELECT name, hired FROM employee ORDER BY +2, - -1
+
+SELECT name FROM employee GROUP BY id, ssn HAVING COUNT(DISTINCT LEFT(ssn, 1)) > 0
+
+SELECT MIN(id) FROM employee WHERE ssn LIKE '7%' OR salary IS NULL
+
+SELECT name FROM employee WHERE id = 1 AND (SELECT 1 FROM DUAL WHERE ssn = 'x')
+
+SELECT name FROM employee e WHERE EXISTS (SELECT 1 FROM employee f WHERE f.ssn = e.ssn AND f.id <> e.id)
+
+SELECT name FROM employee e JOIN seq_1_to_10 s ON s.seq = LEFT(e.ssn, 1)
+
+SELECT seq FROM seq_1_to_12 WHERE seq = ANY (SELECT LENGTH(ssn) FROM employee)
+
+SELECT seq FROM seq_1_to_12, employee WHERE seq = id AND salary IN (1, seq)
+
+SELECT DISTINCT salary DIV 10000 FROM employee
+
+SELECT COUNT(DISTINCT salary DIV 100000), COUNT(DISTINCT id, salary > 80000) FROM employee
+
+SELECT name FROM employee WHERE salary BETWEEN 1 AND (SELECT 80000)
+
+SELECT name FROM employee LIMIT 1 OFFSET 1
+
+-- writes
+INSERT INTO log (msg) SELECT name FROM employee ORDER BY +1
+
+INSERT INTO log (msg) SELECT name FROM (SELECT name, salary FROM employee ORDER BY +2 LIMIT 1) q
+
+INSERT INTO log SET msg = (SELECT ssn FROM employee LIMIT 1)
+
+INSERT INTO log () VALUES ()
+
+INSERT INTO dept (id, name, budget) SELECT 70 + id, ssn, salary FROM employee
+
+INSERT INTO dept (id, name, budget) SELECT 70 + id, name, salary FROM employee
+
+INSERT INTO gg (id, base, d) SELECT 50, ssn, 'x' FROM employee LIMIT 1
+
+INSERT INTO gg (id, base, d) SELECT 50, 'x', a FROM gg LIMIT 1
+
+INSERT DELAYED INTO log (msg) SELECT ssn FROM employee
+
+INSERT HIGH_PRIORITY log VALUES (NULL, (SELECT MAX(notes) FROM employee))
+
+REPLACE log VALUES (1, 'x'), (2, (SELECT ssn FROM employee LIMIT 1))
+
+INSERT INTO log (msg) VALUES (DEFAULT(msg)), (DEFAULT)
+
+INSERT INTO log (id, msg) SELECT id, name FROM dept ON DUPLICATE KEY UPDATE msg = CONCAT(VALUES(msg), dept.budget)
+
+INSERT INTO log (id, msg) SELECT d.id, d.name FROM dept d ON DUPLICATE KEY UPDATE msg = IF(d.budget > 3000000, 'a', 'b')
+
+INSERT INTO dept (id, name) VALUES (1, 'x') AS new ON DUPLICATE KEY UPDATE name = new.name
+
+INSERT INTO dept (id, name) VALUES (1, 'x') AS new (a, b) ON DUPLICATE KEY UPDATE name = (SELECT ssn FROM employee WHERE id = a)
+
+INSERT INTO p2 (id, z) SELECT 9, ssn FROM p0
+
+INSERT INTO plainly (id, b) SELECT 40, dbl FROM p1
+
+INSERT INTO plainly (id, b) SELECT 40 + id, z FROM p2
+
+UPDATE p2 SET z = NULL
+
+UPDATE log l SET l.msg = (SELECT z FROM p2 WHERE p2.id = l.id)
+
+UPDATE employee SET name = DEFAULT(ssn)
+
+UPDATE employee SET bonus = bonus + (salary > 80000)
+
+UPDATE employee e JOIN employee f ON f.id = e.id SET e.name = f.ssn
+
+UPDATE employee e LEFT JOIN p0 ON p0.ssn = e.ssn SET e.bonus = 5
+
+-- cache
+SELECT 1, ssn FROM employee WHERE id = 1
+SELECT 'a', ssn FROM employee WHERE id = 1
+SELECT 1, 2, ssn FROM employee WHERE id = 1
+SELECT 1.0, ssn FROM employee WHERE id = 1
+
+SELECT name, ssn FROM employee ORDER BY 1
+SELECT name, ssn FROM employee ORDER BY 2
+SELECT name, ssn FROM employee ORDER BY +1
+SELECT name, ssn FROM employee ORDER BY +2
+
+SELECT name FROM employee WHERE ssn = 'a'
+SELECT name FROM employee WHERE ssn = 1
+SELECT name FROM employee WHERE ssn = 1e0
+SELECT name FROM employee WHERE ssn = x'37'
+
+SELECT name FROM employee WHERE ssn LIKE 'a%'
+SELECT name FROM employee WHERE ssn LIKE '%a'
+
+SELECT LPAD(ssn, 20, 'x') FROM employee
+SELECT LPAD(ssn, 20, '') FROM employee
+SELECT LPAD(ssn, 20, 'y') FROM employee
+
+SELECT "a" FROM dept
+SET sql_mode = 'ANSI_QUOTES'
+SELECT "name" FROM dept
+
+SELECT ssn AS 'x' FROM employee
+SELECT ssn AS '' FROM employee
+SELECT ssn AS ' y' FROM employee
+
+SHOW VARIABLES WHERE VARIABLE_NAME = 'warning_count '
+
+SHOW VARIABLES WHERE VARIABLE_NAME IN ('port', 'warning_coun\t  ')
