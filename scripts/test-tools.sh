@@ -3,9 +3,8 @@
 # ciphertext, and directly; prints what each step saw, and where the two differ.
 # FLAVOUR is mariadb or mysql (see fetch-mysql.sh).
 #
-# Needs the server and its clients, Go, Python 3 and Node. SQLAlchemy, Django,
-# Sequelize, TypeORM and Knex come from their registries; KEEP=DIR keeps them for
-# the next run. Exit code 1: a step failed through the gate that works without.
+# Needs the server and its clients, Go, Python 3, Node, Java 17 and Maven. The
+# programs come from their registries; KEEP=DIR keeps them for the next run. Exit code 1: a step failed through the gate that works without.
 set -eu
 cd "$(dirname "$0")/.."
 here=$PWD/internal/clienttest/tools
@@ -78,6 +77,10 @@ bounded 200 "$w/python/bin/pip" install -q --disable-pip-version-check -r "$here
 cp "$here/tools.js" "$here/package.json" "$w/node"
 bounded 250 npm install --silent --no-fund --no-audit --prefix "$w/node" >"$out/npm.log" 2>&1
 
+[ -d "$w/java" ] || bounded 280 mvn -q -B -f "$here/java/pom.xml" dependency:copy-dependencies "-DoutputDirectory=$w/java" >"$out/mvn.log" 2>&1
+mkdir -p "$w/classes"
+bounded 60 javac -proc:none -cp "$w/java/*" -d "$w/classes" "$here/java/Tools.java"
+
 # step NAME PROGRAM OPTION...: one of the server's own programs.
 step() {
 	name=$1 program=$2
@@ -113,14 +116,16 @@ fi
 
 everything() {
 	VEIL_USER=app VEIL_PASSWORD=$password VEIL_FLAVOUR=$flavour
-	export VEIL_PORT VEIL_USER VEIL_PASSWORD VEIL_FLAVOUR
+	export VEIL_PORT VEIL_PLACE VEIL_USER VEIL_PASSWORD VEIL_FLAVOUR
 	programs
 	bounded 120 "$w/python/bin/python" "$here/tools.py" 2>"$out/python.err" || printf 'python\tends\tfails: %s\n' "$(tail -n 1 "$out/python.err")"
+	bounded 120 java -cp "$w/classes:$w/java/*" Tools "$w/java-$VEIL_PLACE" 2>"$out/java.err" || printf 'java\tends\tfails: %s\n' "$(tail -n 1 "$out/java.err")"
 	bounded 120 node "$w/node/tools.js" 2>"$out/node.err" || printf 'node\tends\tfails: %s\n' "$(tail -n 1 "$out/node.err")"
 }
-VEIL_PORT=$port
+VEIL_PORT=$port VEIL_PLACE=direct
 everything >"$out/direct"
-VEIL_PORT=$gate_port
+root -e 'DROP TABLE IF EXISTS shop.flyway_direct'
+VEIL_PORT=$gate_port VEIL_PLACE=gate
 everything >"$out/gate"
 if grep -q 'al@example\.org\|555-01\|4111-1111' "$out/plain.$gate_port"; then
 	echo "protected values came in plain" >&2

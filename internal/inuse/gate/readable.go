@@ -21,7 +21,7 @@ collation_character_set_applicability engines views check_constraints routines p
 column_privileges table_privileges schema_privileges user_privileges applicable_roles enabled_roles administrable_role_authorizations
 role_table_grants role_column_grants role_routine_grants view_table_usage view_routine_usage sequences keywords sql_functions
 st_geometry_columns st_spatial_reference_systems st_units_of_measure schemata_extensions tables_extensions columns_extensions
-table_constraints_extensions tablespaces_extensions resource_groups user_attributes`)
+table_constraints_extensions tablespaces_extensions resource_groups user_attributes libraries routine_libraries`)
 
 func words(s string) map[string]bool {
 	m := map[string]bool{}

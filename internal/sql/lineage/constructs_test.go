@@ -96,6 +96,8 @@ var constructs = []struct {
 	{"through a view", "UPDATE v_plain SET x = 'a'", "write-view"},
 	{"NULL that depends on values", "UPDATE employee SET notes = NULLIF('x', ssn)", " null null"},
 	{"CREATE TABLE", "CREATE TABLE t (a INT PRIMARY KEY, b VARCHAR(9) DEFAULT 'x')", ""},
+	{"CREATE INDEX", "CREATE INDEX i ON log (id, msg DESC)", ""},
+	{"CREATE INDEX of a table with protected columns", "CREATE UNIQUE INDEX i ON employee (name)", "unreadable"},
 	{"CREATE TABLE ... SELECT", "CREATE TABLE t AS SELECT ssn FROM employee", "write-copy"},
 	{"table with a trigger that copies", "UPDATE watched SET a = 1", "trigger"},
 	{"table with a trigger that names no protected column", "UPDATE dept SET name = 'x'", ""},

@@ -63,6 +63,10 @@ func (a *analysis) chatter(t *token.Text, v *Verdict) bool {
 		v.Class = ClassShow
 		return true
 	}
+	if t := c.indexes(); t != nil {
+		v.Class, v.Writes = ClassDefine, append(v.Writes, t.TableName)
+		return true
+	}
 	for _, form := range transactions {
 		if c.matches(form) {
 			v.Class = ClassTransaction
@@ -100,6 +104,33 @@ func (c chat) analyzes() bool {
 			return false
 		}
 	}
+}
+
+// indexes returns the table of a statement that is CREATE INDEX of columns of a table
+// without labels, nil for others.
+func (c chat) indexes() *schema.Table {
+	i := c.skip(1, "UNIQUE")
+	if !c.IsWord(0, "CREATE") || !c.IsWord(i, "INDEX") || !c.IsName(i+1) || !c.IsWord(i+2, "ON") || !c.IsName(i+3) {
+		return nil
+	}
+	name := schema.TableName{Database: c.session.Database, Table: c.Name(i + 3)}
+	if i += 4; c.IsSymbol(i, ".") && c.IsName(i+1) {
+		name, i = schema.TableName{Database: name.Table, Table: c.Name(i + 1)}, i+2
+	}
+	t := c.catalog.Table(name)
+	if t == nil || t.Kind != schema.Base || c.account.labels[t] != nil || !c.IsSymbol(i, "(") {
+		return nil
+	}
+	for ; c.IsName(i + 1); i++ {
+		if i = c.skip(i+2, "ASC", "DESC"); c.IsSymbol(i, ")") && i+1 == len(c.Tokens) {
+			return t
+		}
+		if !c.IsSymbol(i, ",") {
+			return nil
+		}
+		i--
+	}
+	return nil
 }
 
 // locks judges LOCK TABLES of tables that are known, and UNLOCK TABLES.
