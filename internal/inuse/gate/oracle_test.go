@@ -48,11 +48,12 @@ const withheld = "the server's message is withheld"
 // run runs probes that next makes, n of them in each state.
 func (o *oracle) run(database string, n int, next func(state, i int) probe) {
 	o.Helper()
-	root := dialRaw(o, backendServer(o).Addr(), "root", "", wire.MultiStatements|wire.MultiResults)
-	root.tap.on = false
 	saw := make([]string, 0, n)
 	faulty := make([]bool, 0, n)
 	for state := range o.states {
+		// Anew, for the server may have died.
+		root := dialRaw(o, backendServer(o).Addr(), "root", "", wire.MultiStatements|wire.MultiResults)
+		root.tap.on = false
 		remake(o, o.g, root, o.states[state])
 		// The plan of a query is not to depend on when statistics are made.
 		root.must("SET GLOBAL innodb_stats_auto_recalc = OFF")
