@@ -119,6 +119,10 @@ type grant struct {
 // What it does not understand is held. Names may be in any character set that has
 // ASCII: those that matter are ASCII.
 func parseGrant(line string) (g grant) {
+	// The account without a name, which no statement could be read with.
+	if at := strings.LastIndex(line, " TO ``@"); at >= 0 {
+		line = line[:at] + " TO `-`@" + line[at+len(" TO ``@"):]
+	}
 	var t token.Text
 	if t.Scan([]byte(strings.ToValidUTF8(line, "?")), token.Mode{}) != nil {
 		return grant{held: []string{"a grant that cannot be read"}}

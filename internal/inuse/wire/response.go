@@ -242,6 +242,11 @@ func (r *Response) end(p []byte) error {
 		if err != nil {
 			return err
 		}
+		if r.state == stateRows && !r.caps.Has(DeprecateEOF) && r.Status.Has(StatusPSOutParams) {
+			// MySQL says only before the row of a procedure's OUT parameters
+			// that more follows.
+			e.Status |= r.Status & (StatusPSOutParams | StatusMoreResults)
+		}
 		r.Status, r.Warnings = e.Status, e.Warnings
 	} else {
 		ok, err := DecodeOK(p, r.caps)
