@@ -108,7 +108,7 @@ here; a gate that finds wrong ones all the same keeps those it has.`,
 			if env.JSON {
 				return printJSON(env, map[string]any{"table": table, "version": version, "digest": set.Digest(), "rules": set.Len()})
 			}
-			_, err = fmt.Fprintf(env.Stdout, "table %s: version %d, %d rules, digest %s\n", table, version, set.Len(), set.Digest())
+			_, err = fmt.Fprintf(env.Stdout, "table %s: version %d, %s, digest %s\n", table, version, counted(set.Len(), "rule"), set.Digest())
 			return err
 		},
 	}

@@ -224,7 +224,7 @@ func printRuleCheck(env *Env, path string, set *policy.Set, wrong *policy.Error)
 	printProblems(env.Stdout, path, "", result.Problems)
 	printProblems(env.Stdout, path, "warning: ", result.Warnings)
 	if result.OK {
-		fmt.Fprintf(env.Stdout, "%s: ok, %d rules, digest %s\n", path, result.Rules, result.Digest)
+		fmt.Fprintf(env.Stdout, "%s: ok, %s, digest %s\n", path, counted(result.Rules, "rule"), result.Digest)
 	}
 	return failed
 }
@@ -299,7 +299,7 @@ func runRuleImport(env *Env, names *nameFlag, path, into string) error {
 	case into == "":
 		_, err = env.Stdout.Write(doc.Encode())
 	default:
-		_, err = fmt.Fprintf(env.Stdout, "%s: %d rules imported, %d in all\n", into, len(in.Rules), len(doc.Rules))
+		_, err = fmt.Fprintf(env.Stdout, "%s: %s imported, %d in all\n", into, counted(len(in.Rules), "rule"), len(doc.Rules))
 	}
 	return err
 }

@@ -154,7 +154,7 @@ func (o *auditOptions) tell(env *Env, s audit.Summary, diffs []audit.Difference)
 	if o.verify != "" {
 		what = "verified"
 	}
-	fmt.Fprintf(&out, "%d names, %s, %s, seal %s\n", s.Names, megabytes(s.Bytes), what, s.Seal)
+	fmt.Fprintf(&out, "%s, %s, %s, seal %s\n", counted(s.Names, "name"), megabytes(s.Bytes), what, s.Seal)
 	_, err := env.Stdout.Write(out.Bytes())
 	return err
 }

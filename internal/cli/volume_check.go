@@ -60,7 +60,7 @@ func (o *volumeCheck) run(ctx context.Context, env *Env, lower string) error {
 	defer v.Close()
 	p := env.progress()
 	r, err := check.Run(ctx, v.Dir, check.Options{Repair: o.repair, Read: o.read, Zeros: o.zeros, Progress: func(files int) {
-		p.update(0, "check", fmt.Sprintf("%d files", files))
+		p.update(0, "check", counted(files, "file"))
 	}})
 	p.clear()
 	if err != nil {
@@ -126,7 +126,7 @@ func (o *volumeCheck) tell(env *Env, r *check.Report) error {
 		}
 		fmt.Fprintln(env.Stdout)
 	}
-	fmt.Fprintf(env.Stdout, "%d files, %s of content, %d problems\n", r.Files, megabytes(r.Bytes), len(r.Problems))
+	fmt.Fprintf(env.Stdout, "%s, %s of content, %s\n", counted(r.Files, "file"), megabytes(r.Bytes), counted(len(r.Problems), "problem"))
 	return nil
 }
 
@@ -144,10 +144,10 @@ func (o *volumeCheck) verdict(r *check.Report) error {
 	}
 	switch {
 	case damage > 0:
-		return &Error{Code: ExitDamaged, Op: "check volume", Err: fmt.Errorf("%d problems, %d of them damage", left, damage),
+		return &Error{Code: ExitDamaged, Op: "check volume", Err: fmt.Errorf("%s, %d of them damage", counted(left, "problem"), damage),
 			Hint: "restore the files it names from a backup"}
 	case left > 0:
-		return &Error{Code: ExitCheck, Op: "check volume", Err: fmt.Errorf("%d problems, none of them damage", left),
+		return &Error{Code: ExitCheck, Op: "check volume", Err: fmt.Errorf("%s, none of them damage", counted(left, "problem")),
 			Hint: "see what is said of each"}
 	}
 	return nil

@@ -12,8 +12,12 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
+	"syscall"
 	"time"
+
+	"github.com/veildb/veildb/internal/atrest/volume"
 )
 
 // The process that serves a mount listens on a socket in the volume's private
@@ -157,6 +161,9 @@ func askMount(ctx context.Context, lower string, r controlRequest, result any, p
 	}
 	defer d.Close()
 	c, err := net.Dial("unix", controlPath(d))
+	if errors.Is(err, syscall.EAGAIN) { // too many wait already
+		return silentError("ask mount", lower)
+	}
 	if err != nil {
 		return fmt.Errorf("%w: %w", errNoMount, err)
 	}
@@ -165,14 +172,11 @@ func askMount(ctx context.Context, lower string, r controlRequest, result any, p
 	if err := json.NewEncoder(c).Encode(r); err != nil {
 		return fmt.Errorf("ask mount: %w", err)
 	}
-	in := json.NewDecoder(c)
+	in := bufio.NewReader(c)
 	for {
-		var m controlMessage
-		if err := in.Decode(&m); err != nil {
-			if ctx.Err() != nil {
-				return fmt.Errorf("ask mount: %w", ctx.Err())
-			}
-			return wentAway("ask mount", err)
+		m, err := nextMessage(ctx, c, in, lower, r.Do != askStatus)
+		if err != nil {
+			return err
 		}
 		switch {
 		case m.Error != nil:
@@ -183,4 +187,74 @@ func askMount(ctx context.Context, lower string, r controlRequest, result any, p
 			progress(m.Progress, m.Note)
 		}
 	}
+}
+
+// errSilent is a mount whose process runs, or is stopped, and does not answer.
+var errSilent = errors.New("it does not answer")
+
+// A mount may say nothing for so long before it counts as silent. Whether it was
+// stopped is seen sooner.
+const (
+	patience  = 5 * time.Second
+	stopCheck = time.Second
+)
+
+// nextMessage reads what the mount of lower says next. One that is at work may
+// have nothing to say for long, if it still tells its status.
+func nextMessage(ctx context.Context, c net.Conn, in *bufio.Reader, lower string, working bool) (m controlMessage, err error) {
+	var line []byte
+	for silent := stopCheck; ; silent += stopCheck {
+		c.SetReadDeadline(time.Now().Add(stopCheck))
+		part, err := in.ReadBytes('\n')
+		line = append(line, part...)
+		switch {
+		case err == nil:
+			if err := json.Unmarshal(line, &m); err != nil {
+				return m, wentAway("ask mount", err)
+			}
+			return m, nil
+		case ctx.Err() != nil:
+			return m, fmt.Errorf("ask mount: %w", ctx.Err())
+		case !errors.Is(err, os.ErrDeadlineExceeded):
+			return m, wentAway("ask mount", err)
+		case processState(volume.ReadHolder(lower).PID) == stopped || !working && silent >= patience:
+			return m, silentError("ask mount", lower)
+		case silent < patience:
+			continue
+		}
+		silent = 0
+		if err := askMount(ctx, lower, controlRequest{Do: askStatus}, new(mountStatus), nil); errors.Is(err, errSilent) {
+			return m, err
+		}
+	}
+}
+
+// silentError matches errSilent and says what to do about the process that holds
+// the volume lower.
+func silentError(op, lower string) error {
+	h := volume.ReadHolder(lower)
+	if h.PID == 0 {
+		return &Error{Code: ExitBusy, Op: op, Err: fmt.Errorf("the mount of %s: %w", lower, errSilent), Hint: "see what the process that serves it does, or end it"}
+	}
+	e := &Error{Code: ExitBusy, Op: op, Err: fmt.Errorf("process %d, %s: %w", h.PID, h.Purpose, errSilent),
+		Hint: fmt.Sprintf("it may wait for the disk below; to give it up: kill -KILL %d, then mount again", h.PID)}
+	if processState(h.PID) == stopped {
+		e.Err = fmt.Errorf("process %d, %s, is stopped: %w", h.PID, h.Purpose, errSilent)
+		e.Hint = fmt.Sprintf("have it go on: kill -CONT %d; or give it up: kill -KILL %d, then mount again", h.PID, h.PID)
+	}
+	return e
+}
+
+const stopped = "T" // by a signal
+
+// processState is the letter of the state of a process, see proc(5); empty if
+// there is none.
+func processState(pid int) string {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return ""
+	}
+	// "pid (name) state ...", and the name may hold anything.
+	state := strings.TrimSpace(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	return state[:min(1, len(state))]
 }

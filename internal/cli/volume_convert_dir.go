@@ -111,7 +111,7 @@ func (o *convertOptions) tell(env *Env, s convert.Summary) error {
 	if o.decrypt {
 		what = "decrypted"
 	}
-	fmt.Fprintf(env.Stdout, "%s: %s, %d files and %d directories of %d MiB in %s, every byte compared\n",
-		o.out, what, s.Files, s.Directories, s.Bytes>>20, s.Elapsed.Round(10*time.Millisecond))
+	fmt.Fprintf(env.Stdout, "%s: %s, %s and %s of %d MiB in %s, every byte compared\n",
+		o.out, what, counted(s.Files, "file"), counted(s.Directories, "directory", "directories"), s.Bytes>>20, s.Elapsed.Round(10*time.Millisecond))
 	return nil
 }

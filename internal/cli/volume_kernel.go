@@ -54,6 +54,11 @@ type kernelVolume struct {
 // findKernel looks at path, the directory itself or where it is mounted. It
 // returns nil if that is not a directory that the kernel encrypts for us.
 func findKernel(path string) (*kernelVolume, error) {
+	if abs, err := mountPath(path); err == nil {
+		if _, ours, _ := fuse.Find(abs); ours {
+			return nil, nil // and may not answer
+		}
+	}
 	d, err := fscrypt.Read(path)
 	switch {
 	case errors.Is(err, fscrypt.ErrCorrupt), errors.Is(err, fscrypt.ErrMismatch), errors.Is(err, fscrypt.ErrUnsupported):

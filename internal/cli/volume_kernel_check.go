@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/veildb/veildb/internal/atrest/fscrypt"
@@ -51,7 +52,7 @@ func (o *volumeCheck) checkKernel(ctx context.Context, env *Env, k *kernelVolume
 		o.tellKernel(env, tree, problems, state, restored)
 	}
 	if err == nil && len(problems) > 0 {
-		return &Error{Code: ExitCheck, Op: "check volume", Err: fmt.Errorf("%d problems", len(problems)),
+		return &Error{Code: ExitCheck, Op: "check volume", Err: errors.New(counted(len(problems), "problem")),
 			Hint: "what is not encrypted was put there from below, or lies on another file system: move it away, copy it back"}
 	}
 	return err
@@ -64,7 +65,7 @@ func (o *volumeCheck) tellKernel(env *Env, tree fscrypt.Tree, problems []fscrypt
 	for _, p := range problems {
 		fmt.Fprintf(env.Stdout, "%s: %s\n", p.Path, p.What)
 	}
-	fmt.Fprintf(env.Stdout, "%d files, %d directories, %s of content, %d problems\n", tree.Files, tree.Directories, megabytes(tree.Bytes), len(problems))
+	fmt.Fprintf(env.Stdout, "%s, %s, %s of content, %s\n", counted(tree.Files, "file"), counted(tree.Directories, "directory", "directories"), megabytes(tree.Bytes), counted(len(problems), "problem"))
 	if state != fscrypt.KeyPresent {
 		fmt.Fprintln(env.Stdout, "locked: which key each file has shows only after veildb volume mount")
 	}

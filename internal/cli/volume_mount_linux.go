@@ -367,7 +367,7 @@ func runUmount(ctx context.Context, env *Env, path string) error {
 	if err != nil {
 		return err
 	}
-	entry, ok, err := fuse.Find(path)
+	entry, ok, err := findMount(path)
 	if err != nil {
 		return err
 	}
@@ -375,9 +375,17 @@ func runUmount(ctx context.Context, env *Env, path string) error {
 		if k, err := findKernel(path); err != nil {
 			return err
 		} else if k != nil {
-			return k.umount(ctx)
+			if err := k.umount(ctx); err != nil {
+				return err
+			}
+			return tellUmount(env, k.Path, k.home)
 		}
 		return usagef(op, "see what is mounted: findmnt -t "+fuse.FSType, "%s: %w", path, fuse.ErrNotMounted)
+	}
+	path = entry.Path
+	// The kernel would wait for what it still has to write.
+	if !fuse.Answers(path) {
+		return silentError(op, entry.Source)
 	}
 	if err := fuse.Unmount(path); errors.Is(err, fuse.ErrBusy) {
 		return &Error{Code: ExitBusy, Err: fmt.Errorf("%w: %s", err, strings.Join(usersOf(path), ", ")),
@@ -385,7 +393,32 @@ func runUmount(ctx context.Context, env *Env, path string) error {
 	} else if err != nil {
 		return err
 	}
-	return waitFree(ctx, entry.Source)
+	if err := waitFree(ctx, entry.Source); err != nil {
+		return err
+	}
+	return tellUmount(env, path, entry.Source)
+}
+
+// findMount finds the mount on path, or of path.
+func findMount(path string) (found fuse.Entry, ok bool, err error) {
+	if found, ok, err = fuse.Find(path); ok || err != nil {
+		return found, ok, err
+	}
+	err = fuse.Mounts(func(e fuse.Entry) {
+		if e.Type == fuse.FSType && e.Source == path {
+			found, ok = e, true
+		}
+	})
+	return found, ok, err
+}
+
+// tellUmount is what a command that unmounted lower from path prints for
+// programs.
+func tellUmount(env *Env, path, lower string) error {
+	if !env.JSON {
+		return nil
+	}
+	return printJSON(env, map[string]string{"unmounted": path, "volume": lower})
 }
 
 // waitFree waits until nobody holds the volume at lower.
@@ -404,7 +437,9 @@ func waitFree(ctx context.Context, lower string) error {
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
-	return &Error{Code: ExitBusy, Op: "unmount volume", Err: fmt.Errorf("unmounted, but process %d does not end", volume.ReadHolder(lower).PID)}
+	pid := volume.ReadHolder(lower).PID
+	return &Error{Code: ExitBusy, Op: "unmount volume", Err: fmt.Errorf("unmounted, but process %d does not end", pid),
+		Hint: fmt.Sprintf("it may wait for the disk below, or be stopped: kill -CONT %d", pid)}
 }
 
 // usersOf lists the processes that use the file system mounted on path, as far

@@ -81,6 +81,19 @@ func viewVolume(ctx context.Context, env *Env, lower, key string) (*openedVolume
 	return v, nil
 }
 
+// counted prints a number of things for people: "1 file", "2 files", "0 files".
+// Words with another plural than one with an s bring it along.
+func counted[N int | int64 | uint64](n N, word string, plural ...string) string {
+	switch {
+	case n == 1:
+	case len(plural) > 0:
+		word = plural[0]
+	default:
+		word += "s"
+	}
+	return fmt.Sprintf("%d %s", n, word)
+}
+
 // megabytes prints a size for people.
 func megabytes(n int64) string {
 	switch {
@@ -89,5 +102,5 @@ func megabytes(n int64) string {
 	case n >= 1<<20:
 		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
 	}
-	return fmt.Sprintf("%d bytes", n)
+	return counted(n, "byte")
 }

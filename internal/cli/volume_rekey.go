@@ -116,10 +116,10 @@ func tellRekey(env *Env, s rekey.Summary) error {
 			return err
 		}
 	} else {
-		fmt.Fprintf(env.Stdout, "%d files, %s, re-encrypted with data key %d; %d had it already\n", s.Files, megabytes(s.Bytes), s.Version, s.Current)
+		fmt.Fprintf(env.Stdout, "%s, %s, re-encrypted with data key %d; %d had it already\n", counted(s.Files, "file"), megabytes(s.Bytes), s.Version, s.Current)
 	}
 	if s.Left > 0 {
-		return &Error{Code: ExitCheck, Op: "rekey volume", Err: fmt.Errorf("%d files keep an older key", s.Left), Hint: "see the notes above"}
+		return &Error{Code: ExitCheck, Op: "rekey volume", Err: errors.New(counted(s.Left, "file keeps", "files keep") + " an older key"), Hint: "see the notes above"}
 	}
 	return nil
 }

@@ -117,7 +117,7 @@ func (o *scanOptions) tell(env *Env, r *scan.Report) {
 		}
 		fmt.Fprintln(env.Stdout)
 	}
-	fmt.Fprintf(env.Stdout, "%d files, %s, %d data units judged, %d too short or never written: ", r.Files, megabytes(r.Bytes), r.Units, r.Unjudged)
+	fmt.Fprintf(env.Stdout, "%s, %s, %s judged, %d too short or never written: ", counted(r.Files, "file"), megabytes(r.Bytes), counted(r.Units, "data unit"), r.Unjudged)
 	if r.Total == 0 {
 		fmt.Fprintln(env.Stdout, "clean")
 	} else {

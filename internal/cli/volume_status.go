@@ -1,14 +1,11 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -49,6 +46,7 @@ its newest data key was made.`,
 // volumeStatus is what status tells; it is the JSON output, too.
 type volumeStatus struct {
 	Lower      string         `json:"lower"`
+	Backend    string         `json:"backend"`
 	ID         string         `json:"id"`
 	State      volume.State   `json:"state"`
 	Names      volume.Names   `json:"names"`
@@ -104,13 +102,18 @@ func (o *statusOptions) run(ctx context.Context, env *Env, path string) error {
 		return o.showKernel(ctx, env, k)
 	}
 	s, err := o.gather(ctx, path)
-	if err != nil {
+	if s == nil {
 		return err
 	}
+	// Of a mount that does not answer the rest is told nonetheless.
+	return errors.Join(s.write(env, o.prometheus), err)
+}
+
+func (s *volumeStatus) write(env *Env, metrics bool) error {
 	switch {
 	case env.JSON:
 		return printJSON(env, s)
-	case o.prometheus:
+	case metrics:
 		return s.writeMetrics(env.Stdout)
 	}
 	return s.writeText(env.Stdout)
@@ -133,6 +136,7 @@ func lowerOf(path string) (string, error) {
 	return path, nil
 }
 
+// gather finds out what status tells. It is incomplete if there is an error, too.
 func (o *statusOptions) gather(ctx context.Context, path string) (*volumeStatus, error) {
 	lower, err := lowerOf(path)
 	if err != nil {
@@ -145,7 +149,7 @@ func (o *statusOptions) gather(ctx context.Context, path string) (*volumeStatus,
 	defer v.Close()
 	c := v.Config()
 	s := &volumeStatus{
-		Lower: lower, ID: fmt.Sprintf("%x", c.ID), State: c.State, Names: c.Names, Created: c.Created, KeyVersion: c.KeyVersion, Keys: []keyShare{},
+		Lower: lower, Backend: backendFUSE, ID: fmt.Sprintf("%x", c.ID), State: c.State, Names: c.Names, Created: c.Created, KeyVersion: c.KeyVersion, Keys: []keyShare{},
 	}
 	if !c.Rekeyed.IsZero() {
 		s.Rekeyed = &c.Rekeyed
@@ -156,19 +160,21 @@ func (o *statusOptions) gather(ctx context.Context, path string) (*volumeStatus,
 	if s.Rotation, err = readRotation(o.key); err != nil {
 		return nil, err
 	}
+	if h := volume.ReadHolder(lower); isAlive(h.PID) {
+		s.Held = &h
+	}
 	m := new(mountStatus)
 	switch err := askMount(ctx, lower, controlRequest{Do: askStatus}, m, nil); {
 	case err == nil:
 		s.Mount = m
+	case errors.Is(err, errSilent):
+		return s, err
 	case !errors.Is(err, errNoMount):
 		return nil, err
 	default:
 		if s.Mount, err = silentMount(lower); err != nil {
 			return nil, err
 		}
-	}
-	if h := volume.ReadHolder(lower); isAlive(h.PID) {
-		s.Held = &h
 	}
 	return s, nil
 }
@@ -183,8 +189,7 @@ func silentMount(lower string) (m *mountStatus, err error) {
 		return nil, err
 	}
 	err = fuse.Mounts(func(e fuse.Entry) {
-		var st unix.Stat_t
-		if e.Type == fuse.FSType && e.Source == lower && unix.Stat(e.Path, &st) == nil { // else its process is dead
+		if e.Type == fuse.FSType && e.Source == lower && !fuse.IsDead(e.Path) {
 			m = &mountStatus{MountPoint: e.Path, ReadOnly: e.ReadOnly}
 		}
 	})
@@ -197,13 +202,8 @@ func isAlive(pid int) bool {
 	if pid <= 0 || unix.Kill(pid, 0) == unix.ESRCH {
 		return false
 	}
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return !errors.Is(err, fs.ErrNotExist)
-	}
-	// "pid (name) state ...", and the name may hold anything.
-	state := strings.TrimSpace(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	return !strings.HasPrefix(state, "Z") && !strings.HasPrefix(state, "X")
+	state := processState(pid)
+	return state != "Z" && state != "X"
 }
 
 // count adds up the files of v.
@@ -266,17 +266,18 @@ func (s *volumeStatus) writeText(w io.Writer) error {
 	}
 	line("volume", "%s", s.Lower)
 	line("id", "%s", s.ID)
+	line("backend", "%s", s.Backend)
 	line("state", "%s, names %s, made %s", s.State, s.Names, s.Created.Format(time.DateOnly))
 	line("files", "%d, %s of content, %s on disk", s.Files, megabytes(s.Bytes), megabytes(s.DiskBytes))
 	for _, k := range s.Keys {
 		of := ""
 		if k.Names > 0 {
-			of = fmt.Sprintf(", names of %d directories", k.Names)
+			of = ", names of " + counted(k.Names, "directory", "directories")
 		}
-		line(fmt.Sprintf("data key %d", k.Version), "%d files, %s%s", k.Files, megabytes(k.Bytes), of)
+		line(fmt.Sprintf("data key %d", k.Version), "%s, %s%s", counted(k.Files, "file"), megabytes(k.Bytes), of)
 	}
 	if s.Damaged > 0 {
-		line("damaged", "%d files; see: veildb volume check", s.Damaged)
+		line("damaged", "%s; see: veildb volume check", counted(s.Damaged, "file"))
 	}
 	if r := s.Rotation; r != nil {
 		line("newest key", "%d, made %s", r.Newest, r.Made.Format(time.DateTime))
@@ -299,8 +300,8 @@ func (s *volumeStatus) writeText(w io.Writer) error {
 		}
 		line("mounted", "on %s by process %d, cache %s%s, since %s", m.MountPoint, m.PID, m.Cache, access, m.Since.Format(time.DateTime))
 		spent := max(time.Since(m.Since).Seconds(), 1)
-		line("served", "%d requests; read %s (%.1f MB/s), written %s (%.1f MB/s), %d syncs", m.Requests,
-			megabytes(int64(m.ReadBytes)), float64(m.ReadBytes)/1e6/spent, megabytes(int64(m.WrittenBytes)), float64(m.WrittenBytes)/1e6/spent, m.Syncs)
+		line("served", "%s; read %s (%.1f MB/s), written %s (%.1f MB/s), %s", counted(m.Requests, "request"),
+			megabytes(int64(m.ReadBytes)), float64(m.ReadBytes)/1e6/spent, megabytes(int64(m.WrittenBytes)), float64(m.WrittenBytes)/1e6/spent, counted(m.Syncs, "sync"))
 	case s.Held != nil:
 		line("in use", "by process %d: %s", s.Held.PID, s.Held.Purpose)
 	default:

@@ -144,7 +144,7 @@ func Unmount(path string) error {
 		return fmt.Errorf("unmount %s: %w", path, ErrNotMounted)
 	}
 	flags := 0
-	if isDead(path) {
+	if IsDead(path) {
 		flags = unix.MNT_DETACH
 	}
 	return unmount(path, flags, os.Geteuid() != 0)
@@ -159,7 +159,7 @@ func Recover(path string) error {
 			return err
 		case !ok:
 			return nil
-		case !isDead(path):
+		case !IsDead(path):
 			return fmt.Errorf("mount on %s: %w: %s", path, ErrMounted, m.Source)
 		}
 		if err := unmount(path, unix.MNT_DETACH, os.Geteuid() != 0); err != nil {
@@ -196,9 +196,9 @@ func ask(path string) (answered bool, err error) {
 	}
 }
 
-// isDead reports whether the server of the mount at path has gone. One that is
+// IsDead reports whether the server of the mount at path has gone. One that is
 // silent may come back.
-func isDead(path string) bool {
+func IsDead(path string) bool {
 	_, err := ask(path)
 	return errors.Is(err, unix.ENOTCONN) || errors.Is(err, unix.ECONNABORTED) // the latter while it is dying
 }
