@@ -3,8 +3,6 @@ package gate
 import (
 	"strings"
 	"testing"
-
-	"github.com/veildb/veildb/internal/inuse/wire"
 )
 
 // TestReadAnew: the server reads a prepared statement anew when a table it names is
@@ -93,11 +91,14 @@ func TestStatementsOfOthers(t *testing.T) {
 		t.Fatal(err, tr.String())
 	}
 	for id := range tr.prep.ID + 3 {
+		if id > 3 && id+3 < tr.prep.ID { // a server may count those of all sessions
+			continue
+		}
 		var got transcript
 		if err := at.execute(&got, id, 0); err != nil || got.errors != 1 {
 			t.Errorf("statement %d: %v %s", id, err, got.String())
 		}
-		if err := at.do(&got, []byte{byte(wire.ComStmtFetch), byte(id), 0, 0, 0, 9, 0, 0, 0}); err != nil || got.errors != 2 {
+		if err := at.fetch(&got, id, 9); err != nil || got.errors != 2 {
 			t.Errorf("rows of statement %d: %v %s", id, err, got.String())
 		}
 	}
