@@ -57,6 +57,8 @@ type handle struct {
 	file   *file
 	dir    *directory
 	direct bool         // past the kernel's page cache
+	writes bool         // it may
+	wrote  atomic.Bool  // past the cache
 	faults atomic.Int64 // failed syncs that this handle was told of
 }
 
@@ -269,9 +271,8 @@ func (fs *fileSystem) openFlags(h *handle) uint32 {
 
 // newHandle makes a handle of f, whose user it becomes.
 func (fs *fileSystem) newHandle(f *file, flags uint32) (*handle, uint64) {
-	// With write-back caching the kernel may know of a longer file than we do,
-	// and would take the end of ours for its end.
-	h := &handle{file: f, direct: flags&unix.O_DIRECT != 0 && fs.opts.Cache == WriteThrough}
+	h := &handle{file: f, writes: flags&unix.O_ACCMODE != unix.O_RDONLY}
+	h.direct = fs.enter(f.node, h.writes, flags&unix.O_DIRECT != 0)
 	h.faults.Store(f.faults.Load())
 	id, _ := fs.handles.add(h)
 	return h, id

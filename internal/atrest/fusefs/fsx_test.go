@@ -31,12 +31,13 @@ var (
 //	go test ./internal/atrest/fusefs -run TestFsx -timeout 0 -fsx.ops 2000000
 func TestFsx(t *testing.T) {
 	for _, c := range []struct {
-		name string
+		name, file string
 		serveConfig
 	}{
-		{"through", serveConfig{Key: 1}},
-		{"back", serveConfig{Key: 1, WriteBack: true}},
-		{"no cipher", serveConfig{}},
+		{"through", "f", serveConfig{Key: 1}},
+		{"back", "f", serveConfig{Key: 1, WriteBack: true}},
+		{"a log", "ib_logfile0", serveConfig{Key: 1, WriteBack: true}},
+		{"no cipher", "f", serveConfig{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			seed := *fsxSeed
@@ -44,7 +45,7 @@ func TestFsx(t *testing.T) {
 				seed = uint64(time.Now().UnixNano())
 			}
 			m := mountTest(t, c.serveConfig)
-			x := &fsx{path: filepath.Join(m.dir, "f"), rng: rand.New(rand.NewPCG(seed, 0))}
+			x := &fsx{path: filepath.Join(m.dir, c.file), rng: rand.New(rand.NewPCG(seed, 0))}
 			x.open(t)
 			defer x.close()
 			for i := range *fsxOps {
@@ -446,7 +447,7 @@ func (x *fsx) copyRange() error {
 // compareLower opens the file below as package volume does.
 func (x *fsx) compareLower(t *testing.T, m *mounted, seed uint64) {
 	t.Helper()
-	lower, err := disk.OS.OpenFile(filepath.Join(m.Lower, "f"), os.O_RDWR, 0)
+	lower, err := disk.OS.OpenFile(filepath.Join(m.Lower, filepath.Base(x.path)), os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

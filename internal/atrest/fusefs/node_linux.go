@@ -33,8 +33,13 @@ type node struct {
 	handle unix.FileHandle
 	place  *list.Element
 
-	mu   sync.Mutex
-	file *file // the open lower file, or nil; guarded by mu
+	where atomic.Pointer[whereabout] // a name of a file, with write-back caching
+
+	mu       sync.Mutex
+	file     *file // the open lower file, or nil; guarded by mu
+	past     int   // handles past the page cache, with write-back caching; guarded by mu
+	cached   int   // other handles that may write; guarded by mu
+	outdated bool  // written past the page cache since the kernel was told last; guarded by mu
 }
 
 // timeout is how long the kernel may believe what it was told: nobody else

@@ -28,6 +28,7 @@ func (fs *fileSystem) lookup(n *node, r *fuse.Request) (int, unix.Errno) {
 	if errno != 0 {
 		return 0, errno
 	}
+	fs.named(child, n, name)
 	fs.entry(out, child, &st)
 	return size, 0
 }
@@ -56,6 +57,9 @@ func (fs *fileSystem) setattr(n *node, r *fuse.Request) (int, unix.Errno) {
 	in, _, ok := fuse.In[fuse.SetattrIn](r)
 	if !ok {
 		return 0, unix.EINVAL
+	}
+	if fs.keepsTimes(n, in.Valid) {
+		return fs.attrOut(n, r)
 	}
 	steps := []struct {
 		due bool

@@ -44,6 +44,9 @@ func (fs *fileSystem) write(r *fuse.Request) (int, unix.Errno) {
 			return 0, errno
 		}
 	}
+	if h.direct && !h.wrote.Load() {
+		h.wrote.Store(true)
+	}
 	if h.direct && in.Flags&unix.O_DSYNC != 0 { // else the kernel asks for it
 		if errno := h.file.sync(h, in.Flags&unix.O_SYNC != unix.O_SYNC); errno != 0 {
 			return 0, errno
@@ -124,6 +127,7 @@ func (fs *fileSystem) release(r *fuse.Request) (int, unix.Errno) {
 		return 0, unix.EINVAL
 	}
 	if h := fs.handles.remove(in.Fh); h != nil && h.file != nil {
+		fs.leave(h)
 		fs.put(h.file)
 	}
 	return 0, 0

@@ -183,6 +183,7 @@ func (fs *fileSystem) createFile(dir *node, name string, mode uint32, r *fuse.Re
 		fs.forget(fuse.ForgetOne{NodeID: f.node.id, Nlookup: 1})
 		return nil, errnoOf(err)
 	}
+	fs.named(f.node, dir, name)
 	return f, 0
 }
 
@@ -293,8 +294,13 @@ func (fs *fileSystem) move(dir *node, newDir uint64, names []byte, flags uint32)
 	err := volume.RenameEntry(dir.fd, low, target.fd, lowTo, uint(flags))
 	if err != nil {
 		fs.forgetNames(target, lowTo)
+		return 0, errnoOf(err)
 	}
-	return 0, errnoOf(err)
+	fs.renamed(target, lowTo.Name, to)
+	if flags&unix.RENAME_EXCHANGE != 0 {
+		fs.renamed(dir, low.Name, from)
+	}
+	return 0, 0
 }
 
 func (fs *fileSystem) link(dir *node, r *fuse.Request) (int, unix.Errno) {
@@ -318,5 +324,6 @@ func (fs *fileSystem) link(dir *node, r *fuse.Request) (int, unix.Errno) {
 	if err != nil {
 		return 0, errnoOf(err)
 	}
+	fs.named(old, dir, name)
 	return fs.replyEntry(dir, low.Name, r)
 }

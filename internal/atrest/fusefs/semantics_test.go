@@ -19,6 +19,7 @@ import (
 // expect to work, or to fail, and compares what they see.
 func TestSemantics(t *testing.T) {
 	t.Run("names=plain", func(t *testing.T) { semantics(t, serveConfig{Key: 1}) })
+	t.Run("cache=back", func(t *testing.T) { semantics(t, serveConfig{Key: 1, WriteBack: true}) })
 	t.Run("names=encrypted", func(t *testing.T) { semantics(t, serveConfig{Key: 1, HideNames: true}) })
 }
 

@@ -86,6 +86,7 @@ const (
 	AttrFh          = 1 << 6
 	AttrAtimeNow    = 1 << 7
 	AttrMtimeNow    = 1 << 8
+	AttrCtime       = 1 << 10
 	AttrKillSuidgid = 1 << 11
 )
 

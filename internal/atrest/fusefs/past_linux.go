@@ -1,0 +1,170 @@
+package fusefs
+
+import (
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/veildb/veildb/internal/atrest/fusefs/fuse"
+)
+
+// With write-back caching some handles go past the kernel's page cache all the
+// same: those of logs, which servers sync with each commit, so that a write and
+// a sync are one request each and the writes of a log outlive this process; and
+// those that ask for O_DIRECT.
+//
+// What is cached and not yet written down, a handle past the cache would miss:
+// the kernel may know of a longer file than we do. All handles of a file are
+// therefore of one kind while one of that kind that matters is open. A cached
+// handle that only reads holds nothing back.
+//
+// The kernel keeps a file's times itself in this mode, and does not move them
+// when a write goes past its cache. So it is told to forget the file when the
+// last such handle is closed: programs that compare times, to copy what has
+// changed, see those of the lower file then.
+
+// A whereabout is a name that the kernel knows a file by.
+type whereabout struct {
+	dir  uint64 // node id
+	name string
+}
+
+// named notes that the kernel was told of n as name in dir.
+func (fs *fileSystem) named(n, dir *node, name string) {
+	if fs.opts.Cache != WriteBack || n.kind != unix.S_IFREG {
+		return
+	}
+	if w := n.where.Load(); w == nil || w.dir != dir.id || w.name != name {
+		n.where.Store(&whereabout{dir.id, name})
+	}
+}
+
+// renamed is named for the file with that lower name, if the kernel knows it.
+func (fs *fileSystem) renamed(dir *node, lower, name string) {
+	if fs.opts.Cache != WriteBack {
+		return
+	}
+	var st unix.Statx_t // without times, see lowerFile.Size
+	if unix.Statx(dir.fd, lower, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_INO, &st) != nil {
+		return
+	}
+	fs.mu.Lock()
+	n := fs.nodes[inode{unix.Mkdev(st.Dev_major, st.Dev_minor), st.Ino}]
+	fs.mu.Unlock()
+	if n != nil {
+		fs.named(n, dir, name)
+	}
+}
+
+// enter counts a new handle of n and reports whether it goes past the page
+// cache. writes says that it may write, asked that it asks for O_DIRECT.
+func (fs *fileSystem) enter(n *node, writes, asked bool) (past bool) {
+	if fs.opts.Cache == WriteThrough {
+		return asked
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	w := n.where.Load()
+	past = n.past > 0 || n.cached == 0 && (asked || w != nil && isLog(w.name))
+	switch {
+	case past:
+		n.past++
+	case writes:
+		n.cached++
+	}
+	return past
+}
+
+// leave ends what enter began for h.
+func (fs *fileSystem) leave(h *handle) {
+	if fs.opts.Cache == WriteThrough {
+		return
+	}
+	n := h.file.node
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	switch {
+	case !h.direct && h.writes:
+		n.cached--
+	case h.direct:
+		n.past--
+		n.outdated = n.outdated || h.wrote.Load()
+		if n.past == 0 && n.outdated {
+			n.outdated = false
+			if w := n.where.Load(); w != nil {
+				fs.outdated.add(*w)
+			}
+		}
+	}
+}
+
+// keepsTimes reports whether n keeps the times that it has below though the
+// kernel writes down those that it knows: they are older while writes go past
+// its cache.
+func (fs *fileSystem) keepsTimes(n *node, valid uint32) bool {
+	const written = fuse.AttrFh | fuse.AttrMtime | fuse.AttrCtime // no program asks with a handle
+	if fs.opts.Cache == WriteThrough || valid != written {
+		return false
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.past > 0
+}
+
+// isLog reports whether servers write a log under that name and sync it with
+// each commit: write-ahead logs of PostgreSQL, redo logs of InnoDB and Aria,
+// binary and relay logs.
+func isLog(name string) bool {
+	base, suffix, dotted := strings.Cut(name, ".")
+	switch {
+	case !dotted:
+		return len(name) == 24 && only(name, "0123456789ABCDEF") ||
+			strings.HasPrefix(name, "ib_logfile") || strings.HasPrefix(name, "#ib_redo")
+	case base == "xlogtemp", base == "aria_log": // the first becomes a log of PostgreSQL
+		return only(suffix, "0123456789")
+	}
+	// A table of PostgreSQL has a number as well, but none with zeros before it.
+	return len(suffix) == 6 && suffix[0] == '0' && only(suffix, "0123456789")
+}
+
+// only reports whether s, which is not empty, consists of characters in set.
+func only(s, set string) bool { return s != "" && strings.Trim(s, set) == "" }
+
+// outdatedNames are those of files that the kernel is to forget. It is told by a
+// goroutine of its own, since it may make that one wait for an answer of ours.
+type outdatedNames struct {
+	mu    sync.Mutex
+	names []whereabout
+	more  chan struct{} // holds one if there are names
+}
+
+func newOutdatedNames() *outdatedNames { return &outdatedNames{more: make(chan struct{}, 1)} }
+
+func (o *outdatedNames) add(w whereabout) {
+	o.mu.Lock()
+	o.names = append(o.names, w)
+	o.mu.Unlock()
+	select {
+	case o.more <- struct{}{}:
+	default:
+	}
+}
+
+// tell calls forget for each name until over is closed.
+func (o *outdatedNames) tell(forget func(dir uint64, name string) error, over <-chan struct{}) {
+	for {
+		select {
+		case <-over:
+			return
+		case <-o.more:
+		}
+		o.mu.Lock()
+		names := o.names
+		o.names = nil
+		o.mu.Unlock()
+		for _, w := range names {
+			forget(w.dir, w.name) // an error means that it is unmounted, or gone
+		}
+	}
+}
