@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -77,7 +78,7 @@ func (o *scanOptions) run(ctx context.Context, env *Env, lower string) error {
 		o.tell(env, r)
 	}
 	if err == nil && r.Total > 0 {
-		return &Error{Code: ExitCheck, Op: "scan volume", Err: fmt.Errorf("%d places are not like ciphertext", r.Total),
+		return &Error{Code: ExitCheck, Op: "scan volume", Err: errors.New(counted(r.Total, "place is", "places are") + " not like ciphertext"),
 			Hint: "look at each file it names; what lies in the tree without a header was put there below the mount"}
 	}
 	return err
@@ -121,6 +122,6 @@ func (o *scanOptions) tell(env *Env, r *scan.Report) {
 	if r.Total == 0 {
 		fmt.Fprintln(env.Stdout, "clean")
 	} else {
-		fmt.Fprintf(env.Stdout, "%d findings\n", r.Total)
+		fmt.Fprintln(env.Stdout, counted(r.Total, "finding"))
 	}
 }

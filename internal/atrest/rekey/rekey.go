@@ -166,6 +166,9 @@ func (r *runner) plan() (jobs []*job, current int, err error) {
 		case e.Err == nil && e.Header.KeyVersion == r.sum.Version:
 			current++
 		case errors.Is(e.Err, volume.ErrEmpty):
+		case errors.Is(e.Err, volume.ErrCorrupt) || errors.Is(e.Err, volume.ErrNotOurs) || errors.Is(e.Err, volume.ErrTruncated):
+			// Nobody can read it; that keeps no other from its new key.
+			r.leave(&job{inode: key, names: []string{e.Path}}, e.Err.Error())
 		case e.Err != nil:
 			return fmt.Errorf("%s: %w", e.Path, e.Err)
 		default:

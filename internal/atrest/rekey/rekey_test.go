@@ -245,6 +245,36 @@ func TestNameOutside(t *testing.T) {
 	}
 }
 
+// TestUnreadable has files without a header that stands: they are named, and all
+// others get their key.
+func TestUnreadable(t *testing.T) {
+	path := newVolume(t, mustKeys(t, 1))
+	at := func(name string) string { return filepath.Join(path, "files", name) }
+	damaged, err := os.ReadFile(at("b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged[100] ^= 1
+	err = errors.Join(os.WriteFile(at("b"), damaged, 0o600), os.WriteFile(at("foreign"), []byte("put there below"), 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	two := mustKeys(t, 2)
+	d, err := volume.OpenDir(path, func() (volume.KeySource, error) { return two, nil }, volume.DirOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	noted := map[string]bool{}
+	s, err := Run(t.Context(), d, Options{Note: func(path, _ string) { noted[path] = true }})
+	if err != nil || s.Left != 2 || s.Files != len(files)-1 || !noted["b"] || !noted["foreign"] || !d.Config().Rekeyed.IsZero() {
+		t.Errorf("%+v, %v, %v, %+v", s, err, noted, d.Config())
+	}
+	if after, err := os.ReadFile(at("b")); err != nil || !bytes.Equal(after, damaged) {
+		t.Errorf("the damaged file was changed: %v", err)
+	}
+}
+
 // TestNamesChange has each file get another name when the turn of one before it
 // comes: none may be missed.
 func TestNamesChange(t *testing.T) {
