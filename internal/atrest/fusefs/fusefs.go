@@ -15,7 +15,10 @@
 //
 // Write-back: a write(2) ends in the page cache and goes down later, at the
 // latest with fsync. What was not synced is lost when this program dies, and a
-// full disk may show only at fsync or close.
+// full disk may show only at fsync or close. Logs that servers sync with each
+// commit, which are told by their names, and files opened with O_DIRECT are
+// written through all the same, past the page cache; while they are open their
+// time of change is that of opening.
 //
 // Nobody else may change the lower tree meanwhile: the kernel keeps names,
 // attributes and pages until it is told otherwise.

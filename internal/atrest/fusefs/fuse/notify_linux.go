@@ -34,7 +34,7 @@ func (c *Conn) InvalidateEntry(dir uint64, name string) error {
 func invalidation(dir uint64, name string) []byte {
 	type invalEntryOut struct {
 		parent         uint64
-		namelen, flags uint32
+		namelen, _ uint32
 	}
 	const size = outHeaderSize + int(unsafe.Sizeof(invalEntryOut{}))
 	b := make([]byte, size+len(name)+1)
