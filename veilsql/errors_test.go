@@ -204,7 +204,7 @@ func TestTampering(t *testing.T) {
 		return c
 	}
 	for name, g := range map[string]*sidecartest.Gate{
-		"layout=65": gate(t, &sidecartest.Gate{Tamper: tamper}),
+		"layout=66": gate(t, &sidecartest.Gate{Tamper: tamper}),
 		"layout=64": gate(t, &sidecartest.Gate{Tamper: tamper, Stranger: true}),
 	} {
 		db := open(t, g.Addr, "", veilsql.WithKey(withMEK))
@@ -260,7 +260,7 @@ func TestTamperedRow(t *testing.T) {
 	var n atomic.Int32
 	g := gate(t, &sidecartest.Gate{Columns: []string{"many.v"}, Tamper: func(c []byte) []byte {
 		if n.Add(1) == 700 {
-			c[50] ^= 1
+			c[len(c)/2] ^= 1
 		}
 		return c
 	}})

@@ -206,7 +206,7 @@ func number(v any) (float64, bool) {
 
 // TestScan scans protected columns into what programs have.
 func TestScan(t *testing.T) {
-	for name, cfg := range map[string]encdb.Config{"layout=65": {}, "layout=64": {Only64: true}} {
+	for name, cfg := range map[string]encdb.Config{"layout=66": {}, "layout=64": {Only64: true}} {
 		g := gate(t, &sidecartest.Gate{Encdb: cfg})
 		db := open(t, g.Addr, "parseTime=true", veilsql.WithKey(withMEK))
 		for _, where := range []string{"id = 2", "id = ?"} {

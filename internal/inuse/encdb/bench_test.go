@@ -11,7 +11,7 @@ func BenchmarkSeal(b *testing.B) { benchmarkCells(b, false) }
 func BenchmarkOpen(b *testing.B) { benchmarkCells(b, true) }
 
 func benchmarkCells(b *testing.B, open bool) {
-	for _, layout := range []byte{Layout64, Layout65} {
+	for _, layout := range []byte{Layout64, Layout65, Layout66} {
 		for _, a := range []Algorithm{AES128GCM, AES256GCM, SM4GCM} {
 			for _, size := range []int{8, 32, 500, 1 << 20} {
 				b.Run(fmt.Sprintf("layout=%x/algorithm=%v/size=%d", layout, a, size), func(b *testing.B) {
@@ -64,7 +64,7 @@ func BenchmarkText(b *testing.B) {
 }
 
 func BenchmarkHandshake(b *testing.B) {
-	for _, layout := range []byte{Layout64, Layout65} {
+	for _, layout := range []byte{Layout64, Layout66} {
 		b.Run(fmt.Sprintf("layout=%x/suite=%v", layout, SM2CBC), func(b *testing.B) {
 			cfg := &Config{Only64: layout == Layout64}
 			for b.Loop() {

@@ -89,7 +89,7 @@ var values = []struct {
 // TestRoundTrip seals every type in both protocols and layouts, and restores
 // it both as its own type and, for clients that do not know it, as text.
 func TestRoundTrip(t *testing.T) {
-	for _, layout := range []byte{Layout64, Layout65} {
+	for _, layout := range []byte{Layout64, Layout65, Layout66} {
 		for _, a := range []Algorithm{AES128GCM, SM4GCM, AES256GCM} {
 			s, o := ends(t, layout, a)
 			for _, v := range values {
@@ -103,7 +103,7 @@ func TestRoundTrip(t *testing.T) {
 					if err != nil {
 						t.Fatalf("seal %s: %v", v.name, err)
 					}
-					if layout == Layout64 && len(text) != CellSize(layout, len(value)) && !v.unsigned {
+					if layout != Layout65 && len(text) != CellSize(layout, len(value)) && (layout == Layout66 || !v.unsigned) {
 						t.Errorf("%s: cell of %d bytes, CellSize says %d", v.name, len(text), CellSize(layout, len(value)))
 					}
 					typ, plain, err := o.Open(nil, c, bin, text)
@@ -116,7 +116,7 @@ func TestRoundTrip(t *testing.T) {
 					}
 					asText := &Column{typ: TypeVarString, decimals: v.decimals}
 					got, err = Restore(nil, asText, bin, typ, plain)
-					if layout == Layout65 && v.unsigned && isInteger(v.typ) {
+					if Own(layout) && v.unsigned && isInteger(v.typ) {
 						continue // the type is known there
 					}
 					if err != nil || string(got) != v.text {
@@ -180,8 +180,16 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 }
 
-func TestLayout65Binds(t *testing.T) {
-	s, o := ends(t, Layout65, AES256GCM)
+func TestOwnLayoutsBind(t *testing.T) {
+	for _, layout := range []byte{Layout65, Layout66} {
+		for _, a := range []Algorithm{AES256GCM, SM4GCM} {
+			t.Run(fmt.Sprintf("layout=%x/algorithm=%v", layout, a), func(t *testing.T) { testBinds(t, layout, a) })
+		}
+	}
+}
+
+func testBinds(t *testing.T, layout byte, a Algorithm) {
+	s, o := ends(t, layout, a)
 	c := NewColumn("shop", "orders", "card", TypeVarString, false, 0)
 	text, err := s.Append(nil, c, false, []byte("4111 1111"))
 	if err != nil {
@@ -198,13 +206,28 @@ func TestLayout65Binds(t *testing.T) {
 	}
 	fails("another column", false, NewColumn("shop", "orders", "name", TypeVarString, false, 0), text)
 	fails("another split of the names", false, NewColumn("shopo", "rders", "card", TypeVarString, false, 0), text)
+	fails("another type", false, NewColumn("shop", "orders", "card", TypeBlob, false, 0), text)
+	number := NewColumn("shop", "orders", "card", TypeLong, false, 0)
+	signed, err := s.Append(nil, number, false, []byte("1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fails("another sign", false, NewColumn("shop", "orders", "card", TypeLong, true, 0), signed)
 	fails("another protocol", true, c, text)
-	raw, _ := base64.StdEncoding.DecodeString(string(text))
+	raw, encode := bytes.Clone(text), bytes.Clone
+	if layout == Layout65 {
+		raw, _ = base64.StdEncoding.DecodeString(string(text))
+		encode = func(b []byte) []byte { return base64.StdEncoding.AppendEncode(nil, b) }
+	}
 	for bit := range len(raw) * 8 {
 		raw[bit/8] ^= 1 << (bit % 8)
-		fails(fmt.Sprintf("bit %d", bit), false, c, []byte(base64.StdEncoding.EncodeToString(raw)))
+		fails(fmt.Sprintf("bit %d", bit), false, c, encode(raw))
 		raw[bit/8] ^= 1 << (bit % 8)
 	}
+	for n := range raw {
+		fails(fmt.Sprintf("%d bytes", n), false, c, encode(raw[:n]))
+	}
+	fails("a byte more", false, c, encode(append(bytes.Clone(raw), 0)))
 	o.session[0]++
 	fails("another session", false, c, text)
 	o.session[0]--
@@ -219,8 +242,13 @@ func TestLayout65Binds(t *testing.T) {
 	}
 	fails("a cell of layout 64", false, c, old)
 	if _, _, err := o64.Open(nil, c, false, text); err == nil {
-		t.Error("layout 65 opened where 64 was agreed on")
+		t.Error("opened where layout 64 was agreed on")
 	}
+	other, _ := ends(t, Layout65^Layout66^layout, a)
+	if text, err = other.Append(nil, c, false, []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	fails("a cell of the other own layout", false, c, text)
 }
 
 // TestLayout64Altered flips every bit: nothing but the type byte together with
@@ -248,7 +276,15 @@ func TestLayout64Altered(t *testing.T) {
 }
 
 func TestPadding(t *testing.T) {
-	s, o := ends(t, Layout65, SM4GCM)
+	for _, layout := range []byte{Layout65, Layout66} {
+		for _, a := range []Algorithm{AES256GCM, SM4GCM} {
+			t.Run(fmt.Sprintf("layout=%x/algorithm=%v", layout, a), func(t *testing.T) { testPadding(t, layout, a) })
+		}
+	}
+}
+
+func testPadding(t *testing.T, layout byte, a Algorithm) {
+	s, o := ends(t, layout, a)
 	s.padTo = 16
 	c := NewColumn("", "", "c", TypeBlob, false, 0)
 	sizes := map[int]bool{}
@@ -356,7 +392,7 @@ func TestRotation(t *testing.T) {
 
 // TestCellsDoNotAllocate covers both directions and layouts.
 func TestCellsDoNotAllocate(t *testing.T) {
-	for _, layout := range []byte{Layout64, Layout65} {
+	for _, layout := range []byte{Layout64, Layout65, Layout66} {
 		s, o := ends(t, layout, AES256GCM)
 		c := NewColumn("d", "t", "c", TypeLongLong, true, 0)
 		value, dst, out := []byte(le(math.MaxUint64, 8)), make([]byte, 0, 256), make([]byte, 0, 64)
@@ -434,17 +470,21 @@ func TestLongCell(t *testing.T) {
 	}
 }
 
-// TestLayout65Golden freezes the layout: the cells in testdata must keep
+// TestGolden freezes our own layouts: the cells in testdata must keep
 // opening, and the same inputs must keep giving them.
-func TestLayout65Golden(t *testing.T) {
-	const path = "testdata/layout65.txt"
+func TestGolden(t *testing.T) {
+	t.Run("layout=65", func(t *testing.T) { testGolden(t, Layout65, "testdata/layout65.txt") })
+	t.Run("layout=66", func(t *testing.T) { testGolden(t, Layout66, "testdata/layout66.txt") })
+}
+
+func testGolden(t *testing.T, layout byte, path string) {
 	var got strings.Builder
 	got.WriteString("# algorithm padding column type unsigned decimals protocol value-hex cell\n" +
 		"# MEK 00..0f, SM3, key id 7, session 00..0f, nonce a0..a7, IV b0..b7 00000005\n")
 	for _, a := range []Algorithm{AES256GCM, SM4GCM} {
 		for _, pad := range []int{0, 32} {
 			for _, v := range values {
-				s, o := ends(t, Layout65, a)
+				s, o := ends(t, layout, a)
 				copy(s.nonce[:], unhex(t, "a0a1a2a3a4a5a6a7"))
 				copy(s.prefix[:], unhex(t, "b0b1b2b3b4b5b6b7"))
 				s.padTo, s.steps = pad, 5
@@ -464,6 +504,9 @@ func TestLayout65Golden(t *testing.T) {
 				if typ, plain, err := o.Open(nil, c, true, text); err != nil || typ != v.typ || string(plain) != v.binary {
 					t.Errorf("%s: %v", v.name, err)
 				}
+				if layout == Layout66 {
+					text = hex.AppendEncode(nil, text)
+				}
 				fmt.Fprintf(&got, "%v %d %q %d %v %d binary %s %s\n", a, pad, v.name, v.typ, v.unsigned, v.decimals, hex.EncodeToString([]byte(v.binary)), text)
 			}
 		}
@@ -478,6 +521,6 @@ func TestLayout65Golden(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got.String() != string(want) {
-		t.Errorf("layout 65 has changed:\ngot\n%s\nwant\n%s", got.String(), want)
+		t.Errorf("the layout has changed:\ngot\n%s\nwant\n%s", got.String(), want)
 	}
 }

@@ -34,7 +34,7 @@ type ClientConfig struct {
 	// AllowWeak opens cells without authentication (ECB, CTR, CBC) too. Whoever
 	// can change those can change values unnoticed.
 	AllowWeak bool
-	Only64    bool // do not ask for Layout65
+	Only64    bool // do not ask for Layout65 and up
 }
 
 // A Client is the client's side of one connection. It is for one goroutine.
@@ -44,7 +44,7 @@ type Client struct {
 	cfg     ClientConfig
 	nonce   [sessionSize]byte
 	version string
-	key     *secret.Bytes // Layout65: the session key
+	key     *secret.Bytes // own layouts: the session key
 	hash    Hash
 	ext     *extension // of the server info
 	layout  byte
@@ -73,7 +73,7 @@ func (c *Client) Close() {
 func (c *Client) Hello() []byte {
 	r := request{Type: new(int), Version: ClientVersion}
 	if !c.cfg.Only64 {
-		r.Extension = &extension{Layout: Layout65, Nonce: c.nonce[:]}
+		r.Extension = &extension{Layout: Layout65, Most: Layout66, Nonce: c.nonce[:]}
 	}
 	return statement(&r)
 }
@@ -107,7 +107,7 @@ func (c *Client) Provision(cell []byte) ([]byte, error) {
 		Type: &kind, Version: ClientVersion, Algorithm: c.cfg.Algorithm.String(),
 		CipherSuite: info.CipherSuite, PublicKeyHash: info.PublicKeyHash,
 	}
-	if c.ext != nil && c.ext.Layout == Layout65 {
+	if c.ext != nil && Own(c.ext.Layout) {
 		err = c.sealSessionKey(&r, server)
 	} else {
 		err = sealKey(&r, server, keyMessage{MEK: c.cfg.MEK.Reveal()})
@@ -178,7 +178,7 @@ func (c *Client) sealSessionKey(r *request, server *PublicKey) error {
 		return fmt.Errorf("prove master key: %w", ErrMessage)
 	}
 	r.Extension = &extension{
-		Layout:   Layout65,
+		Layout:   c.ext.Layout,
 		Verifier: key.Public().(ed25519.PublicKey),
 		Proof:    ed25519.Sign(key, proofText(c.ext.SessionID, server, envelope)),
 	}
@@ -195,7 +195,7 @@ func (c *Client) Finish(cell []byte) error {
 	}
 	key, own := c.cfg.MEK, c.key != nil
 	if own {
-		if body.Extension == nil || body.Extension.Layout != Layout65 {
+		if body.Extension == nil || body.Extension.Layout != c.ext.Layout {
 			return fmt.Errorf("hand over key: %w", ErrMessage)
 		}
 		key = c.key
@@ -205,7 +205,7 @@ func (c *Client) Finish(cell []byte) error {
 		return err
 	}
 	if own {
-		c.layout, o.layout, o.keyID, o.weak = Layout65, Layout65, body.Extension.KeyID, false
+		c.layout, o.layout, o.keyID, o.weak = c.ext.Layout, c.ext.Layout, body.Extension.KeyID, false
 		copy(o.session[:], c.ext.SessionID)
 	}
 	c.opener.Close()
@@ -223,7 +223,7 @@ func (c *Client) Opener() (*Opener, error) {
 }
 
 // Layout returns the layout of the cells of this connection: Layout64, which
-// here stands for the temporary layout too, or Layout65.
+// here stands for the temporary layout too, Layout65 or Layout66.
 func (c *Client) Layout() byte { return c.layout }
 
 // Marked reports whether the server marks protected columns (CipherMark);

@@ -134,9 +134,12 @@ func parse65(b []byte) (c cell, err error) {
 	return c, nil
 }
 
-// CellSize returns the length in bytes of the text of a cell that holds n bytes
-// without padding.
+// CellSize returns the length in bytes of a cell that holds n bytes without
+// padding, as a row has it.
 func CellSize(layout byte, n int) int {
+	if layout == Layout66 {
+		return around66 + n
+	}
 	if layout == Layout65 {
 		return base64.StdEncoding.EncodedLen(header65 + ivSize + tagSize + n)
 	}

@@ -45,12 +45,13 @@ type request struct {
 
 // An extension is what our own ends add to a message; others ignore it.
 //
-//	request 0    nonce (16)
+//	request 0    layout, most, nonce (16)
 //	answer to 0  layout, session_id (16), salt, identity (32), signature (64)
 //	request 48   layout, verifier (32), proof (64)
 //	answer to 48 layout, key_id
 type extension struct {
 	Layout    byte   `json:"layout,omitempty"`
+	Most      byte   `json:"most,omitempty"` // highest layout; Layout is the lowest own one
 	Nonce     []byte `json:"nonce,omitempty"`
 	SessionID []byte `json:"session_id,omitempty"`
 	Salt      []byte `json:"salt,omitempty"`

@@ -17,7 +17,7 @@ type Opener struct {
 	key     *secret.Bytes // MEK or session key; owned by the Opener
 	hash    Hash
 	weak    bool // also open cells without authentication
-	layout  byte // Layout65: that one only; else any other
+	layout  byte // an own one: that only; else any other
 	keyID   uint32
 	session [sessionSize]byte
 
@@ -56,24 +56,24 @@ func (o *Opener) Close() {
 	}
 }
 
-// cellKey finds or derives the key of a cell.
-func (o *Opener) cellKey(c *cell) (*cellKey, error) {
+// cellKey finds or derives the key of a cell under an algorithm, with that nonce.
+func (o *Opener) cellKey(a Algorithm, nonce []byte) (*cellKey, error) {
 	for i := range o.recent {
 		k := &o.recent[i]
-		if (k.gcm != nil || k.block != nil) && k.algorithm == c.algorithm && string(k.nonce[:]) == string(c.nonce) {
+		if (k.gcm != nil || k.block != nil) && k.algorithm == a && string(k.nonce[:]) == string(nonce) {
 			return k, nil
 		}
 	}
-	dek, err := o.hash.derive(o.key.Reveal(), c.nonce, "", algorithms[c.algorithm].keySize)
+	dek, err := o.hash.derive(o.key.Reveal(), nonce, "", algorithms[a].keySize)
 	if err != nil {
 		return nil, err
 	}
 	defer clear(dek)
-	k := cellKey{algorithm: c.algorithm}
-	copy(k.nonce[:], c.nonce)
-	if !c.algorithm.Authenticated() {
-		k.block, err = c.algorithm.block(dek)
-	} else if k.gcm, err = c.algorithm.gcm(dek); err == nil && c.algorithm == AES256GCM {
+	k := cellKey{algorithm: a}
+	copy(k.nonce[:], nonce)
+	if !a.Authenticated() {
+		k.block, err = a.block(dek)
+	} else if k.gcm, err = a.gcm(dek); err == nil && a == AES256GCM {
 		k.fast, err = aead.NewOpener(dek)
 	}
 	if err != nil {
@@ -85,11 +85,11 @@ func (o *Opener) cellKey(c *cell) (*cellKey, error) {
 	return at, nil
 }
 
-// Open appends the plaintext of the cell with that text to dst and returns its
+// Open appends the plaintext of the cell that a row has as text to dst and returns its
 // type byte with it. Restore turns both into the value of a row. bin says
 // whether the cell came in a row of the binary protocol.
 //
-// Where the ends agreed on Layout65, only cells of that layout open, and only in
+// Where the ends agreed on an own layout, only cells of that layout open, and only in
 // the connection they are for and as the column they are of: its place, its type
 // and, for an integer, whether it is UNSIGNED. Errors: ErrNotCell, ErrTampered, ErrWeak,
 // ErrUnsupported, ErrClosed. On an error nothing is returned: a caller that
@@ -98,6 +98,9 @@ func (o *Opener) cellKey(c *cell) (*cellKey, error) {
 func (o *Opener) Open(dst []byte, c *Column, bin bool, text []byte) (typ byte, out []byte, err error) {
 	if o.key == nil {
 		return 0, nil, ErrClosed
+	}
+	if o.layout == Layout66 {
+		return o.open66(dst, c, bin, text)
 	}
 	raw, ok := decodeText(o.buf[:0], text, tagSize)
 	if !ok {
@@ -115,7 +118,7 @@ func (o *Opener) Open(dst []byte, c *Column, bin bool, text []byte) (typ byte, o
 	case !cell.algorithm.Authenticated() && !o.weak:
 		return 0, nil, fmt.Errorf("open cell of %v: %w", cell.algorithm, ErrWeak)
 	}
-	key, err := o.cellKey(&cell)
+	key, err := o.cellKey(cell.algorithm, cell.nonce)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -147,7 +150,7 @@ func (o *Opener) Open(dst []byte, c *Column, bin bool, text []byte) (typ byte, o
 // cell with it. It is Open and Restore, in one step where nothing is to be
 // restored. Errors: those of Open, and ErrValue.
 func (o *Opener) OpenValue(dst []byte, c *Column, bin bool, text []byte) (typ byte, out []byte, err error) {
-	if o.layout == Layout65 {
+	if Own(o.layout) {
 		typ, out, err = o.Open(dst, c, bin, text)
 		if err == nil && bin && !fits(typ, len(out)-len(dst)) {
 			return 0, nil, errType(typ, c.typ)
@@ -202,14 +205,10 @@ func (o *Opener) open65(dst []byte, c *Column, bin bool, cell *cell, key *cellKe
 		return 0, nil, ErrTampered
 	}
 	if cell.flags&flagPadded != 0 {
-		n := len(out)
-		for n > len(dst) && out[n-1] == 0 {
-			n--
+		var err error
+		if out, err = unpadded(dst, out); err != nil {
+			return 0, nil, err
 		}
-		if n == len(dst) || out[n-1] != 0x80 {
-			return 0, nil, ErrTampered
-		}
-		out = out[:n-1]
 	}
 	return cell.typ, out, nil
 }

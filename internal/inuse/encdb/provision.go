@@ -47,7 +47,7 @@ func (s *Session) provision(r *request) (body string, ev Event) {
 
 func (s *Session) provisionKey(r *request) (body string, ev Event) {
 	ev = Event{Request: "provision", Algorithm: strengthen(r.Algorithm, s.pair.suite)}
-	own := r.Extension != nil && r.Extension.Layout == Layout65 && !s.cfg.Only64
+	own := r.Extension != nil && Own(r.Extension.Layout) && !s.cfg.Only64
 	if ev.Algorithm.String() != r.Algorithm {
 		ev.Wish = printable(r.Algorithm)
 	}
@@ -62,7 +62,8 @@ func (s *Session) provisionKey(r *request) (body string, ev Event) {
 	}
 	layout, out := byte(Layout64), provisionBody{}
 	if own {
-		layout, out.Extension = Layout65, &extension{Layout: Layout65, KeyID: ev.KeyID}
+		layout = r.Extension.Layout
+		out.Extension = &extension{Layout: layout, KeyID: ev.KeyID}
 		if ev.Algorithm == AES128GCM {
 			ev.Algorithm = AES256GCM
 		}

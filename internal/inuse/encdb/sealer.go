@@ -42,11 +42,11 @@ type Sealer struct {
 	layout    byte
 	keyID     uint32
 	session   [sessionSize]byte
-	padTo     int  // Layout65: pad values to a multiple, 0 for none
+	padTo     int  // own layouts: pad values to a multiple, 0 for none
 	dummy     bool // every value is replaced by zero bytes
 
 	gcm    cipher.AEAD
-	fast   *aead.Sealer // the same for Layout65, nil for other ciphers than AES-256
+	fast   *aead.Sealer // the same for own layouts, nil for other ciphers than AES-256
 	nonce  [nonceSize]byte
 	prefix [ivSize - 4]byte
 	steps  uint32
@@ -86,7 +86,7 @@ func newDummySealer(h Hash, a Algorithm, now func() time.Time) (*Sealer, error) 
 	return s, err
 }
 
-// Layout returns Layout64 or Layout65.
+// Layout returns Layout64, Layout65 or Layout66.
 func (s *Sealer) Layout() byte { return s.layout }
 
 // Close wipes the key. The Sealer cannot be used any more.
@@ -146,7 +146,7 @@ func (s *Sealer) take(n int) (uint32, error) {
 	return first, nil
 }
 
-// Append appends the text of the cell of a value of column c to dst. The value
+// Append appends the cell of a value of column c to dst, as the row has it. The value
 // is the bytes of a row, of the binary protocol if bin, without their length
 // prefix; it must not overlap dst. SQL NULL is not a value and stays NULL.
 // Append does not allocate if dst has CellSize bytes and 16 more to spare.
@@ -161,7 +161,7 @@ func (s *Sealer) Append(dst []byte, c *Column, bin bool, value []byte) ([]byte, 
 	switch {
 	case s.dummy:
 		typ, value = TypeVarString, zeros[:]
-	case s.layout == Layout65:
+	case Own(s.layout):
 		if typ = c.typ; bin && !fits(typ, len(value)) {
 			return nil, fmt.Errorf("seal value of %d bytes for column type %d: %w", len(value), typ, ErrValue)
 		}
@@ -174,7 +174,10 @@ func (s *Sealer) Append(dst []byte, c *Column, bin bool, value []byte) ([]byte, 
 	if err != nil {
 		return nil, fmt.Errorf("seal: %w", err)
 	}
-	if s.layout == Layout65 {
+	switch s.layout {
+	case Layout66:
+		return s.append66(dst, c, bin, step, value)
+	case Layout65:
 		return s.append65(dst, c, bin, typ, step, value)
 	}
 	return s.append64(dst, typ, step, value), nil

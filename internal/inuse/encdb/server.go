@@ -63,8 +63,8 @@ type Config struct {
 	// Identity signs the key of each connection, so that our own clients can
 	// pin it (IdentityPin). It may be nil.
 	Identity ed25519.PrivateKey
-	Only64   bool // do not offer Layout65
-	// PadTo pads values of Layout65 to a multiple of so many bytes; 0 does not.
+	Only64   bool // do not offer Layout65 and up
+	// PadTo pads values of own layouts to a multiple of so many bytes; 0 does not.
 	PadTo int
 	KMS   *KMS
 	Now   func() time.Time // nil means time.Now
@@ -146,7 +146,7 @@ func (s *Session) Provisioned() bool { return s.cells != nil }
 // its account handed over last, if the Keeper has it. The session keeps that until
 // it hands over its own. Adopt reports the number of the key, and whether it did.
 func (s *Session) Adopt() (id uint32, ok bool) {
-	if s.cfg.Keeper.Len() == 0 || s.cells != nil || s.closed || s.own || !s.account.TLS && !s.cfg.AllowClear {
+	if s.cells != nil || s.cfg.Keeper.Len() == 0 || s.closed || s.own || !s.account.TLS && !s.cfg.AllowClear {
 		return 0, false
 	}
 	s.cells = s.cfg.Keeper.sealer(s.account, s.now)
@@ -156,7 +156,7 @@ func (s *Session) Adopt() (id uint32, ok bool) {
 	return s.cells.keyID, true
 }
 
-// Layout returns Layout65 if the ends agreed on it, else Layout64.
+// Layout returns the own layout that the ends agreed on, else Layout64.
 func (s *Session) Layout() byte {
 	if s.cells != nil {
 		return s.cells.layout
@@ -278,14 +278,14 @@ func (s *Session) serverInfo(r *request) (string, error) {
 	}
 	if x := r.Extension; x != nil && x.Layout == Layout65 && len(x.Nonce) == sessionSize {
 		s.own = true
-		info.Info.Extension = s.extend(x.Nonce)
+		info.Info.Extension = s.extend(ownLayout(x.Most), x.Nonce)
 	}
 	return encodeBody(info), nil
 }
 
-// extend answers our own client.
-func (s *Session) extend(nonce []byte) *extension {
-	x := &extension{Layout: Layout65, SessionID: s.id[:]}
+// extend answers our own client, which knows the layout.
+func (s *Session) extend(layout byte, nonce []byte) *extension {
+	x := &extension{Layout: layout, SessionID: s.id[:]}
 	if s.cfg.Only64 {
 		x.Layout = Layout64
 	}

@@ -70,12 +70,12 @@ func TestConversation(t *testing.T) {
 		layout    byte
 		algorithm Algorithm
 	}{
-		{"ours", Config{}, ClientConfig{}, Layout65, AES256GCM},
-		{"ours, SM4", Config{}, ClientConfig{Algorithm: SM4GCM}, Layout65, SM4GCM},
-		{"ours, pinned", Config{Identity: identity}, ClientConfig{Pin: pin}, Layout65, AES256GCM},
+		{"ours", Config{}, ClientConfig{}, Layout66, AES256GCM},
+		{"ours, SM4", Config{}, ClientConfig{Algorithm: SM4GCM}, Layout66, SM4GCM},
+		{"ours, pinned", Config{Identity: identity}, ClientConfig{Pin: pin}, Layout66, AES256GCM},
 		{"ours, pinned, old layout", Config{Identity: identity, Only64: true}, ClientConfig{Pin: pin}, Layout64, AES128GCM},
-		{"ours, RSA", Config{Suite: RSAGCM}, ClientConfig{}, Layout65, AES256GCM},
-		{"ours, padded", Config{PadTo: 64}, ClientConfig{}, Layout65, AES256GCM},
+		{"ours, RSA", Config{Suite: RSAGCM}, ClientConfig{}, Layout66, AES256GCM},
+		{"ours, padded", Config{PadTo: 64}, ClientConfig{}, Layout66, AES256GCM},
 		{"old client", Config{}, ClientConfig{Only64: true}, Layout64, AES128GCM},
 		{"old client, weak wish", Config{}, ClientConfig{Only64: true, Algorithm: SM4CBC}, Layout64, SM4GCM},
 		{"old client, weak wish, AES-256", Config{}, ClientConfig{Only64: true, Algorithm: AES256ECB}, Layout64, AES256GCM},
@@ -113,6 +113,33 @@ func TestConversation(t *testing.T) {
 			if _, got, err := o.Open(nil, col, true, text); err != nil || string(got) != "4111" {
 				t.Errorf("%s: %s opened %q, %v", c.name, role, got, err)
 			}
+		}
+	}
+}
+
+// TestFirstOwnEnds has one of our own ends know no layout above the first, as
+// the other asks for no more then.
+func TestFirstOwnEnds(t *testing.T) {
+	identity := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{9}, 32))
+	pin := IdentityPin(identity.Public().(ed25519.PublicKey))
+	for _, most := range []string{"", `"most":65,`, `"most":64,`, `"most":255,`} {
+		want := byte(Layout65)
+		if most == `"most":255,` { // one to come
+			want = Layout66
+		}
+		c, s := newClient(t, ClientConfig{Pin: pin}), newSession(t, &Config{Identity: identity})
+		hello := bytes.Replace(c.Hello(), []byte(`"most":66,`), []byte(most), 1)
+		if bytes.Equal(hello, c.Hello()) {
+			t.Fatalf("the client does not say what it knows: %s", hello)
+		}
+		info, _ := carry(t, s, hello)
+		sql, err := c.Provision(info)
+		if err != nil {
+			t.Fatal(err)
+		}
+		done, _ := carry(t, s, sql)
+		if err := c.Finish(done); err != nil || c.Layout() != want || s.Layout() != want {
+			t.Errorf("%s: %v, layouts %x and %x, want %x", most, err, c.Layout(), s.Layout(), want)
 		}
 	}
 }

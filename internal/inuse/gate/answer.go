@@ -152,7 +152,7 @@ func (a *answer) packet(kind wire.Kind) error {
 		a.plan = &plan{}
 		if a.st != nil {
 			a.st.params = int(a.resp.Prepared.Params)
-			a.stmts[a.resp.Prepared.ID] = a.st
+			a.stmts.Put(a.resp.Prepared.ID, a.st)
 			a.last = a.resp.Prepared.ID
 		}
 		s := a.resp.Prepared
@@ -252,13 +252,13 @@ const (
 )
 
 // conceal turns a column's definition into that of its cells. A client that
-// agreed on layout 65 gets all of the definition but the type, which moves to
+// agreed on an own layout gets all of the definition but the type, which moves to
 // the first filler byte, so that it can give the server's own back.
 func (a *answer) conceal(c *wire.Column, blocked bool) {
 	layout := a.enc.Layout()
 	if !blocked {
 		c.Filler[1] |= encdb.CipherMark
-		if layout == encdb.Layout65 {
+		if encdb.Own(layout) {
 			c.Filler[0], c.Type = byte(c.Type), wire.TypeVarString
 			return
 		}
@@ -327,7 +327,7 @@ func (a *answer) seal(p []byte) (err error) {
 // end passes an OK or EOF packet on, without what tells of protected values.
 func (a *answer) end(kind wire.Kind) error {
 	p := a.server.Payload()
-	if !a.v.touches {
+	if !a.v.touches || a.silent(kind, p) {
 		return a.server.CopyTo(a.client)
 	}
 	if kind != wire.KindOK && !a.server.Caps.Has(wire.DeprecateEOF) || len(p) < 7 {
@@ -354,6 +354,16 @@ func (a *answer) end(kind wire.Kind) error {
 	}
 	a.out = ok.Append(a.out[:0], a.client.Caps)
 	return a.client.WritePacket(a.out)
+}
+
+// silentEnd is the OK packet that ends rows, but for its status.
+var silentEnd = [...]byte{0xfe, 0, 0}
+
+// silent reports whether the end of rows says nothing but the session's status.
+func (a *answer) silent(kind wire.Kind, p []byte) bool {
+	const size = 7
+	return kind == wire.KindRowsEnd && len(p) == size && a.server.Caps.Has(wire.DeprecateEOF) &&
+		[len(silentEnd)]byte(p) == silentEnd && p[5] == 0 && p[6] == 0 && !a.resp.Status.Has(wire.StatusSessionChanged)
 }
 
 // uncount hides how many rows were changed, and not only matched: it tells whether

@@ -114,7 +114,7 @@ func cannedSession(tb testing.TB, rows, protected int) (ss *session, server *can
 	b.current.Store(cat)
 	srv := New(Config{Backends: []*Backend{b}, Rules: store, EncDB: &encdb.Config{AllowClear: true}})
 	server = &canned{}
-	ss = &session{srv: srv, backend: b, user: user, stmts: map[uint32]*stmt{}, rules: store.Current(), utf8: true, synced: true, database: "db", granted: true,
+	ss = &session{srv: srv, backend: b, user: user, rules: store.Current(), utf8: true, synced: true, database: "db", granted: true,
 		client: wire.NewConn(&canned{}, wire.Limits{Write: time.Minute}), server: wire.NewBackend(server, wire.Limits{Write: time.Minute})}
 	ss.client.Caps, ss.server.Caps = wire.Protocol41, wire.Protocol41
 	wire.Link(ss.client, ss.server)

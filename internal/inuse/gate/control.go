@@ -112,7 +112,7 @@ func (ss *session) prepareControl(st encdb.Statement) error {
 	}
 	id := firstLocal + ss.local
 	ss.local = (ss.local + 1) % (1 << 24)
-	ss.stmts[id] = &stmt{control: &control{st: st}}
+	ss.stmts.Put(id, &stmt{control: &control{st: st}})
 	ss.last = id
 	params := 0
 	for _, a := range st.Args {
@@ -148,7 +148,7 @@ func (ss *session) prepareControl(st encdb.Statement) error {
 
 // controlStmt answers the commands about a prepared statement of the protocol.
 func (ss *session) controlStmt(cmd wire.Command, id uint32, p []byte) error {
-	st := ss.stmts[id]
+	st := ss.stmts.Get(id)
 	if st == nil || st.control == nil {
 		if cmd.Shape() == wire.ShapeNothing {
 			return nil
@@ -157,7 +157,7 @@ func (ss *session) controlStmt(cmd wire.Command, id uint32, p []byte) error {
 	}
 	switch cmd {
 	case wire.ComStmtClose:
-		delete(ss.stmts, id)
+		ss.stmts.Drop(id)
 		return nil
 	case wire.ComStmtSendLongData:
 		st.control.lost = true

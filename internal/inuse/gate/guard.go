@@ -46,7 +46,7 @@ func (ss *session) guard(cmd wire.Command, p []byte) error {
 		}
 		err := ss.pass(cmd, p, noResult, nil)
 		if cmd == wire.ComResetConnection {
-			clear(ss.stmts)
+			ss.stmts.Clear()
 			ss.temporary.clear()
 			ss.last, ss.synced = 0, false
 		}
@@ -95,7 +95,7 @@ func (ss *session) confine() error {
 			return errFree
 		}
 	}
-	clear(ss.stmts)
+	ss.stmts.Clear()
 	ss.temporary.clear()
 	ss.last, ss.synced, ss.free = 0, false, false
 	return nil
@@ -298,7 +298,7 @@ func (ss *session) guardStmt(cmd wire.Command, p []byte) error {
 	if id == wire.LastPrepared {
 		id = ss.last
 	}
-	st := ss.stmts[id]
+	st := ss.stmts.Get(id)
 	if st == nil || st.control != nil {
 		if cmd.Shape() == wire.ShapeNothing {
 			return nil // has no answer
@@ -307,7 +307,7 @@ func (ss *session) guardStmt(cmd wire.Command, p []byte) error {
 	}
 	switch cmd {
 	case wire.ComStmtClose:
-		delete(ss.stmts, id)
+		ss.stmts.Drop(id)
 	case wire.ComStmtFetch:
 		return ss.fetch(p, st)
 	case wire.ComStmtExecute:

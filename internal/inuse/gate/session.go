@@ -36,7 +36,7 @@ type session struct {
 	enc    *encdb.Session
 	resp   wire.Response
 	answer *answer // memory for the next
-	stmts  map[uint32]*stmt
+	stmts  wire.Stmts[stmt]
 	last   uint32 // statement prepared last
 	local  uint32 // statements of the gate's own so far
 
@@ -80,7 +80,7 @@ type stmt struct {
 
 // session serves one client until it leaves.
 func (s *Server) session(nc net.Conn) {
-	ss := &session{srv: s, id: s.ids.Add(1), stmts: map[uint32]*stmt{}, host: remoteHost(nc)}
+	ss := &session{srv: s, id: s.ids.Add(1), host: remoteHost(nc)}
 	ss.client = wire.NewConn(nc, wire.Limits{Load: s.cfg.MaxStatement, Packet: s.cfg.MaxStatement, Read: s.cfg.Stall, Write: s.cfg.Stall})
 	defer ss.client.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.LoginTimeout)
@@ -424,7 +424,7 @@ func (ss *session) changeUser(p []byte) error {
 		return err
 	}
 	ss.login = login
-	clear(ss.stmts)
+	ss.stmts.Clear()
 	ss.last = 0
 	ss.enc.ChangeUser(ss.account())
 	ss.event(Event{Kind: "login", Level: ss.view.Least().String(), Reason: "change of user"})

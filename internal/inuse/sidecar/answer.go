@@ -244,7 +244,7 @@ func (s *Session) define(payload []byte) error {
 	case marked && s.opener == nil:
 		return &cellError{fmt.Errorf("read column %s.%s: %w", a.col.Table, a.col.Name, ErrNoKey)}
 	case marked, !s.marked && isString(a.col.Type):
-		own := marked && s.keys.Layout() == encdb.Layout65
+		own := marked && encdb.Own(s.keys.Layout())
 		def = a.defs.find(payload, &a.col, own, s.server.Caps)
 		out = def.payload
 		a.set.cols = append(a.set.cols, len(a.set.in))

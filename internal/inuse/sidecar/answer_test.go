@@ -161,7 +161,7 @@ func FuzzServer(f *testing.F) {
 
 // TestRowsAllocateNothing: opening rows costs no memory for each.
 func TestRowsAllocateNothing(t *testing.T) {
-	for _, layout := range []byte{encdb.Layout64, encdb.Layout65} {
+	for _, layout := range []byte{encdb.Layout64, encdb.Layout66} {
 		client, sealer := agreed(t, layout == encdb.Layout64)
 		for _, binary := range []bool{false, true} {
 			allocs := map[int]float64{}
@@ -191,7 +191,7 @@ func TestRowsAllocateNothing(t *testing.T) {
 // BenchmarkRows relays results of 100 rows of 10 columns of 40 bytes, of which
 // some are protected.
 func BenchmarkRows(b *testing.B) {
-	for _, layout := range []byte{encdb.Layout65, encdb.Layout64} {
+	for _, layout := range []byte{encdb.Layout66, encdb.Layout64} {
 		client, sealer := agreed(b, layout == encdb.Layout64)
 		for _, protected := range []int{0, 1, 5, 10} {
 			for _, binary := range []bool{false, true} {

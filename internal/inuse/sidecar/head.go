@@ -19,7 +19,8 @@ func (h *head) complete(set *resultSet) {
 // last unless somebody has changed the table.
 type heads struct {
 	text     head // of the last statement that was sent as text
-	prepared map[uint32]*head
+	prepared wire.Stmts[head]
+	kept     int // of prepared
 }
 
 // maxHeads bounds the prepared statements whose heads are kept.
@@ -31,7 +32,7 @@ func (h *heads) find(cmd wire.Command, id uint32) *head {
 	case wire.ComQuery:
 		return &h.text
 	case wire.ComStmtExecute:
-		return h.prepared[id]
+		return h.prepared.Get(id)
 	}
 	return nil
 }
@@ -43,11 +44,12 @@ func (h *heads) renew(cmd wire.Command, id uint32) *head {
 		if cmd != wire.ComStmtExecute {
 			return nil
 		}
-		if len(h.prepared) >= maxHeads || h.prepared == nil {
-			h.prepared = map[uint32]*head{}
+		if h.kept++; h.kept > maxHeads {
+			h.prepared.Clear()
+			h.kept = 1
 		}
 		found = &head{}
-		h.prepared[id] = found
+		h.prepared.Put(id, found)
 	}
 	found.set = nil
 	found.head.Reset()
@@ -55,4 +57,9 @@ func (h *heads) renew(cmd wire.Command, id uint32) *head {
 }
 
 // drop forgets a prepared statement.
-func (h *heads) drop(id uint32) { delete(h.prepared, id) }
+func (h *heads) drop(id uint32) {
+	if h.prepared.Get(id) != nil {
+		h.prepared.Drop(id)
+		h.kept--
+	}
+}

@@ -6,7 +6,7 @@
 // get their own types back, rows their values. What that means depends on what
 // the two ends agreed on (see package encdb):
 //
-//	Layout65   the server's definition says the column's own type in its first
+//	own ones   the server's definition says the column's own type in its first
 //	           filler byte and leaves all else as it was; so the application
 //	           gets the very packets of an unprotected server
 //	Layout64   the column's type is in each cell only; the application gets

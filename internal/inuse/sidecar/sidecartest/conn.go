@@ -167,7 +167,7 @@ func (c *conn) define(sealer *encdb.Sealer) error {
 	c.columns = append(c.columns, encdb.NewColumn(string(col.Schema), string(col.OrgTable), string(col.OrgName),
 		byte(col.Type), col.Flags&wire.FlagUnsigned != 0, col.Decimals))
 	switch {
-	case sealer.Layout() == encdb.Layout65:
+	case encdb.Own(sealer.Layout()):
 		col.Filler = [2]byte{byte(col.Type), encdb.CipherMark}
 	default:
 		col.Charset, col.Decimals = 45, 0
