@@ -111,7 +111,7 @@ func TestTypes(t *testing.T) {
 	g := startGate(t, nil)
 	root := rootOn(t, g)
 	root.must("SET sql_mode=''")
-	root.must(kinds)
+	root.must(typesOfEngine.Replace(kinds))
 	for _, r := range kindRows {
 		root.must("INSERT INTO hr.kinds " + r)
 	}

@@ -3,6 +3,7 @@
 package gate
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/veildb/veildb/internal/bench/target"
@@ -13,3 +14,6 @@ const testEngine = target.MariaDB
 
 // remember does nothing: MariaDB knows passwords by their hash from the start.
 func remember(testing.TB, string, string, string) {}
+
+// typesOfEngine puts types that the server has in place of those it has not.
+var typesOfEngine = strings.NewReplacer()

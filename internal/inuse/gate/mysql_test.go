@@ -4,6 +4,7 @@ package gate
 
 import (
 	"crypto/tls"
+	"strings"
 	"testing"
 
 	"github.com/veildb/veildb/internal/bench/target"
@@ -23,3 +24,6 @@ func remember(t testing.TB, addr, user, password string) {
 	}
 	c.Close()
 }
+
+// typesOfEngine puts types that the server has in place of those it has not.
+var typesOfEngine = strings.NewReplacer("u UUID", "u CHAR(36)", "i6 INET6", "i6 VARCHAR(45)")
