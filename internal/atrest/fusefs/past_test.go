@@ -33,13 +33,13 @@ func TestIsLog(t *testing.T) {
 func TestLogIsWrittenAtOnce(t *testing.T) {
 	m := mountTest(t, serveConfig{Key: 1, WriteBack: true})
 	want := bytes.Repeat([]byte("a commit "), 1000)
-	for _, name := range []string{"ib_logfile0", "renamed"} {
+	for _, name := range []string{"ib_logfile0", "xlogtemp.1"} {
 		f, err := os.Create(filepath.Join(m.dir, name))
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer f.Close()
-		if name == "renamed" { // what counts is the name that it has when opened
+		if name == "xlogtemp.1" { // as PostgreSQL does
 			if err := os.Rename(f.Name(), filepath.Join(m.dir, "000000010000000000000001")); err != nil {
 				t.Fatal(err)
 			}

@@ -33,7 +33,7 @@ func (c *Conn) InvalidateEntry(dir uint64, name string) error {
 // with a zero at its end.
 func invalidation(dir uint64, name string) []byte {
 	type invalEntryOut struct {
-		parent         uint64
+		parent     uint64
 		namelen, _ uint32
 	}
 	const size = outHeaderSize + int(unsafe.Sizeof(invalEntryOut{}))
