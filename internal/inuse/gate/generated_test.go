@@ -67,7 +67,7 @@ func TestGeneratedSelects(t *testing.T) {
 	var sqls []string
 	accepted, plain := 0, 0
 	for state, schema := range []string{hrSchema(t), stateB.Replace(hrSchema(t))} {
-		remake(t, g, root, schema)
+		steadily(t, g, root, schema)
 		at := dialRaw(t, g.addr, "app", "hr", 0)
 		at.provision(true)
 		gen := generator{rand.New(rand.NewPCG(1, 2+*seed))}

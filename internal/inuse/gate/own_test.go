@@ -103,10 +103,7 @@ func (o *oracle) load(state int) {
 	root := dialRaw(o, backendServer(o).Addr(), "root", "", wire.MultiStatements|wire.MultiResults)
 	defer root.Close()
 	root.tap.on = false
-	// What is shown of indexes is not to depend on when statistics are made.
-	root.must("SET GLOBAL innodb_stats_auto_recalc = OFF")
-	remake(o, o.g, root, o.states[state])
-	root.must("ANALYZE TABLE hr.employee, hr.dept, hr.log")
+	steadily(o, o.g, root, o.states[state])
 }
 
 // caseOf runs statements on a connection of their own and undoes what they did.

@@ -2400,8 +2400,6 @@ SELECT GROUP_CONCAT(name, salary ORDER BY 2) FROM employee
 
 SELECT GROUP_CONCAT(name ORDER BY 1 DESC) FROM employee
 
-SELECT name, ROW_NUMBER() OVER (ORDER BY 2), salary FROM employee
-
 SELECT name, hired FROM employee ORDER BY +2, - -1
 
 SELECT name FROM employee GROUP BY id, ssn HAVING COUNT(DISTINCT LEFT(ssn, 1)) > 0
