@@ -35,6 +35,9 @@ func (r *reader) column(i int, c *wire.Column, j *judgement, utf8 bool) (policy.
 	base := schema.Column{Database: string(c.Schema), Table: string(c.OrgTable), Column: string(c.OrgName)}
 	known := base.Database != "" && base.Table != "" && base.Column != "" && (utf8 || sure(base.Database) && sure(base.Table) && sure(base.Column)) &&
 		!j.hidden[fold(base.Table)] && !r.tables.hides(r.cat, schema.TableName{Database: base.Database, Table: base.Table})
+	if j.nested && !r.cat.Server.MariaDB && j.hidden[fold(base.Column)] {
+		known = false // MySQL says the name a query in FROM gives, of the table it is from
+	}
 	if j.outputs == nil && j.Class == lineage.ClassShow {
 		if known && len(r.view.Restrictions(base)) > 0 {
 			return policy.Decision{}, errSource
