@@ -6,7 +6,7 @@ GOFLAGS ?= -trimpath
 BIN      = bin/veildb
 
 .PHONY: all bench build test test-clients test-deps test-gate-soak test-lineage \
-        test-volume lint vuln bench-crypto clean
+        test-mysql test-volume lint vuln bench-crypto clean
 
 all: build
 
@@ -41,9 +41,16 @@ lint:
 vuln:
 	sh scripts/vuln.sh
 
-# Real programs through a gate and a sidecar; fetches their drivers.
+# Real programs through a gate and a sidecar; fetches their drivers. SERVER=mysql
+# has MySQL behind the gate in MariaDB's place.
 test-clients:
-	sh scripts/test-clients.sh
+	sh scripts/test-clients.sh $(SERVER)
+
+# What is said of MySQL, against MySQL itself; see docs/gate.md.
+test-mysql:
+	sh scripts/fetch-mysql.sh
+	$(GO) test -tags mysqlserver ./internal/inuse/gate \
+	  -run 'TestMySQL|TestDifferential$$|TestFullIsUntouched|TestTypes' -v
 
 # How long runs go on is in docs/gate.md, confidential-sql.md and volume-tests.md.
 test-gate-soak:
