@@ -292,6 +292,12 @@ func (tw *twin) write(x *Account, text string) string {
 			return "invalid"
 		}
 	}
+	if seen[0] != seen[1] && strings.HasPrefix(text, "UPDATE") && strings.Contains(text, " OVER (") {
+		// A window over equal rows has them in any order, and of several rows that are
+		// joined to one the last is written: each run of it may write another.
+		tw.t.Logf("told apart by the order of rows: %s", text)
+		return "order of rows"
+	}
 	if seen[0] != seen[1] {
 		tw.t.Errorf("told apart by what was written:\n%s\nA:\n%s\nB:\n%s", text, seen[0], seen[1])
 		return "bad"
