@@ -6,7 +6,7 @@ GOFLAGS ?= -trimpath
 BIN      = bin/veildb
 
 .PHONY: all bench build test test-clients test-deps test-gate-soak test-lineage \
-        test-mysql test-volume lint vuln bench-crypto clean
+        test-mysql test-tools test-volume lint vuln bench-crypto clean
 
 all: build
 
@@ -51,6 +51,10 @@ test-mysql:
 	sh scripts/fetch-mysql.sh
 	$(GO) test -tags mysqlserver ./internal/inuse/gate \
 	  -run 'TestMySQL|TestDifferential$$|TestFullIsUntouched|TestTypes' -v
+
+# Dumps, mappers and migrations through a gate; fetches them. FLAVOUR=mysql: on MySQL.
+test-tools:
+	sh scripts/test-tools.sh
 
 # How long runs go on is in docs/gate.md, confidential-sql.md and volume-tests.md.
 test-gate-soak:
