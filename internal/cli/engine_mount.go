@@ -12,6 +12,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/veildb/veildb/internal/bench/dsn"
 )
 
 // mountStop is how long a mount may take to write out what it holds, and to be
@@ -33,6 +35,9 @@ func (e *serverEngine) mount(ctx context.Context, dir string, cipher bool) (*chi
 func (e *serverEngine) remount(ctx context.Context, dir string, cipher bool) (*child, error) {
 	lower, upper := filepath.Join(dir, lowerDir), filepath.Join(dir, volumeDir)
 	args := []string{"bench", "mount", lower, upper}
+	if e.dialect == dsn.Postgres { // what auto chooses, but its data lies deeper here
+		args = append(args, "--cache", "back")
+	}
 	if cipher {
 		args = append(args, "--key", filepath.Join(e.dir, "keys.json"))
 	} else {

@@ -51,7 +51,7 @@ func TestCompletion(t *testing.T) {
 		want []string
 	}{
 		{"volume convert --names", []string{"plain", "encrypted"}},
-		{"volume mount --cache", []string{"through", "back"}},
+		{"volume mount --cache", []string{"auto", "through", "back"}},
 		{"bench tpcc run --flavor", []string{"benchbase", "spec", "hammerdb"}},
 		{"bench summary --format", summaryFormats},
 		{"gate serve --backend-tls", []string{"off", "verify-full", "verify-ca", "skip-verify"}},

@@ -4,6 +4,13 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// Values of --cache.
+const (
+	cacheAuto    = "auto"
+	cacheThrough = "through"
+	cacheBack    = "back"
+)
+
 // mountOptions are the options of veildb volume mount.
 type mountOptions struct {
 	lower, mountpoint string
@@ -34,7 +41,10 @@ other than root need fusermount3.
 
 With --cache through, a write is in the volume before the program goes on: what
 a server wrote outlives its own death and that of the mount. With --cache back,
-what was not synced is lost when the mount is killed.
+what was not synced is lost when the mount is killed, as when power fails, and
+the lower directory has all of it only after sync -f MOUNTPOINT or unmounting.
+The default, auto, is back for a data directory of PostgreSQL, which syncs what it
+relies on and is slow without, and through for all others; status tells.
 
 A mount point whose server was killed is cleared away first.
 
@@ -53,7 +63,7 @@ and is mounted on MOUNTPOINT, too, if there is one. No process stays.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.key, "key", "", "`KEYFILE`; "+keyEnv+" names it, too")
-	f.StringVar(&o.cache, "cache", "through", "when writes reach the volume, `through|back`: at once, or later")
+	f.StringVar(&o.cache, "cache", cacheAuto, "when writes reach the volume, `auto|through|back`: at once, or later")
 	f.BoolVar(&o.background, "background", false, "return when the mount serves; it goes on in the background")
 	f.StringVar(&o.log, "log", "", "append messages to `FILE`; else to standard error, in the background to LOWER/.veildb/mount.log")
 	f.BoolVar(&o.allowOther, "allow-other", isRoot(), "let other users in, as owners and modes of files say")

@@ -42,7 +42,7 @@ it is called as mount.veildb:
 
   ln -s /usr/bin/veildb /sbin/mount.veildb
 
-Options of its own are key=KEYFILE, cache=through|back, threads=N, log=FILE and
+Options of its own are key=KEYFILE, cache=auto|through|back, threads=N, log=FILE and
 allow_other; those of every mount are taken if they change nothing, and ro.
 Others are refused, unless mount was called with -s.`,
 		Example: `  # in /etc/fstab

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,8 +57,8 @@ func (o *mountOptions) run(cmd *cobra.Command, env *Env) error {
 // check makes the paths of o absolute, and looks at them.
 func (o *mountOptions) check() (err error) {
 	const help = "see: veildb volume mount --help"
-	if o.cache != "through" && o.cache != "back" {
-		return usagef(opMount, help, "--cache %s is neither through nor back", o.cache)
+	if !slices.Contains([]string{cacheAuto, cacheThrough, cacheBack}, o.cache) {
+		return usagef(opMount, help, "--cache %s is none of auto, through and back", o.cache)
 	}
 	if o.noCipher && o.key != "" {
 		return usagef(opMount, help, "--key and --no-cipher exclude each other")
@@ -217,6 +218,9 @@ func (o *mountOptions) serve(ctx context.Context, env *Env) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, src.Close()) }()
+	if err := o.chooseCache(src); err != nil {
+		return err
+	}
 	out, err := o.openLog(env, src)
 	if err != nil {
 		return err
@@ -224,7 +228,7 @@ func (o *mountOptions) serve(ctx context.Context, env *Env) (err error) {
 	defer out.Close()
 	log := slog.New(slog.NewTextHandler(out, nil))
 	opts := fusefs.Options{
-		Keys: src.keys, Source: o.lower, AllowOther: o.allowOther, ReadOnly: o.readOnly, Loops: o.threads,
+		Keys: src.keys, Source: o.lower, Cache: o.cacheMode(), AllowOther: o.allowOther, ReadOnly: o.readOnly, Loops: o.threads,
 		Log: func(err error) {
 			if errors.Is(err, volume.ErrHeaderLost) {
 				log.Warn("header lost", "cause", err)
@@ -235,9 +239,6 @@ func (o *mountOptions) serve(ctx context.Context, env *Env) (err error) {
 	}
 	if src.dir != nil {
 		opts.Lost, opts.Names = src.dir.Private("lost"), src.dir.Config().Names
-	}
-	if o.cache == "back" {
-		opts.Cache = fusefs.WriteBack
 	}
 	if ctx.Err() != nil { // told to stop before there is anything to unmount
 		return ctx.Err()
@@ -255,7 +256,7 @@ func (o *mountOptions) serve(ctx context.Context, env *Env) (err error) {
 	if err := o.ready(env, out); err != nil {
 		return errors.Join(err, server.Unmount())
 	}
-	log.Info("mounted", "volume", o.lower, "on", o.mountpoint)
+	log.Info("mounted", "volume", o.lower, "on", o.mountpoint, "cache", o.cache)
 	err = serveUntil(server, ctx.Done(), signals, func(err error) {
 		if errors.Is(err, fuse.ErrBusy) {
 			log.Error("still mounted: it is in use; end these programs, then stop the mount again", "used_by", strings.Join(usersOf(o.mountpoint), ", "))
