@@ -175,6 +175,7 @@ var mappings = []mapping{
 	{target.ErrBusy, ExitBusy, "stop it with: veildb lab down, or choose another --name or --dir"},
 	{target.ErrSetting, ExitUsage, "see --set in: veildb lab up --help"},
 	{target.ErrStart, ExitFailure, "see what its log says above"},
+	{target.ErrGone, ExitFailure, "see the end of its log"},
 	{dsn.ErrNoAnswer, ExitMissing, "is it a server of that kind that listens there?"},
 	{sqlvfs.ErrDamaged, ExitDamaged, "restore it from a backup"},
 	{sqlvfs.ErrFull, ExitFailure, hintFull},

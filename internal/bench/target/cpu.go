@@ -2,7 +2,9 @@ package target
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strconv"
@@ -51,13 +53,16 @@ func parseStat(b []byte) (procStat, error) {
 // TreeCPU is the processor time in seconds, user and system, that process pid
 // and the processes below it have used, those that have ended and been waited
 // for included. Living processes count to the nanosecond, ended ones to 10 ms.
+// Error: ErrGone if pid has ended.
 func TreeCPU(pid int) (float64, error) {
 	// The time of a process that ends while the tree is read is neither its
 	// own any more nor yet its parent's in what was read, or it is both. So the
 	// tree must be the same after the reading as before. One that never stands
 	// still is taken as it was read last.
 	const tries = 20
-	if _, err := readStat(pid); err != nil {
+	if _, err := readStat(pid); errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ESRCH) {
+		return 0, fmt.Errorf("read CPU time of process %d: %w", pid, ErrGone)
+	} else if err != nil {
 		return 0, fmt.Errorf("read CPU time of process %d: %w", pid, err)
 	}
 	var sum float64
@@ -97,7 +102,9 @@ func treeTime(tree []treeProcess) (float64, error) {
 func processCPU(pid int) (float64, error) {
 	const schedClock = 2
 	var ts unix.Timespec
-	if err := unix.ClockGettime(int32(^pid)<<3|schedClock, &ts); err != nil {
+	if err := unix.ClockGettime(int32(^pid)<<3|schedClock, &ts); errors.Is(err, unix.EINVAL) {
+		return 0, fmt.Errorf("read CPU time of process %d: %w", pid, ErrGone)
+	} else if err != nil {
 		return 0, fmt.Errorf("read CPU time of process %d: %w", pid, err)
 	}
 	return float64(ts.Nano()) / 1e9, nil

@@ -45,6 +45,8 @@ var (
 	ErrSetting = errors.New("bad server setting")
 	// ErrStart: the server did not come up; the text ends with its log.
 	ErrStart = errors.New("server did not come up")
+	// ErrGone: the process has ended, and nobody here asked it to.
+	ErrGone = errors.New("process has ended by itself")
 )
 
 // Config says what to start. Only Engine is required.
