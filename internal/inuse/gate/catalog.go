@@ -48,8 +48,12 @@ func ReadCatalog(c *wire.Conn) (*schema.Catalog, error) {
 			" WHERE k.REFERENCED_TABLE_NAME IS NOT NULL ORDER BY k.TABLE_SCHEMA, k.TABLE_NAME, k.CONSTRAINT_NAME, k.ORDINAL_POSITION", r.foreign},
 		{"SELECT EVENT_OBJECT_SCHEMA, EVENT_OBJECT_TABLE, TRIGGER_NAME, ACTION_TIMING, EVENT_MANIPULATION, ACTION_STATEMENT FROM information_schema.TRIGGERS", r.trigger},
 		{"SELECT ROUTINE_SCHEMA, ROUTINE_NAME, ROUTINE_TYPE, IFNULL(ROUTINE_DEFINITION,'') FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA NOT IN " + systemSchemas, r.routine},
+		{r.checks(), r.check},
 		{"SELECT EVENT_SCHEMA, EVENT_NAME, EVENT_DEFINITION FROM information_schema.EVENTS", r.event},
 	} {
+		if q.sql == "" {
+			continue
+		}
 		if err := queryStrings(c, q.sql, q.row); err != nil {
 			return nil, fmt.Errorf("read catalog: %w", err)
 		}
@@ -132,6 +136,32 @@ func (r catalogReader) trigger(v []string) {
 	if t := r.at(v); t != nil {
 		t.Triggers = append(t.Triggers, schema.Trigger{Name: v[2], Timing: v[3], Event: v[4], Body: v[5]})
 	}
+}
+
+// checks asks for the CHECK constraints of tables, "" for servers that have
+// none.
+func (r catalogReader) checks() string {
+	switch s := r.Server; {
+	case s.MariaDB && s.Version >= 100201:
+		return "SELECT CONSTRAINT_SCHEMA, TABLE_NAME, IFNULL(CHECK_CLAUSE,'') FROM information_schema.CHECK_CONSTRAINTS WHERE CONSTRAINT_SCHEMA NOT IN " + systemSchemas +
+			" ORDER BY CONSTRAINT_SCHEMA, TABLE_NAME, CONSTRAINT_NAME, CHECK_CLAUSE"
+	case !s.MariaDB && s.Version >= 80016:
+		return "SELECT t.TABLE_SCHEMA, t.TABLE_NAME, IFNULL(c.CHECK_CLAUSE,'') FROM information_schema.TABLE_CONSTRAINTS t LEFT JOIN information_schema.CHECK_CONSTRAINTS c" +
+			" ON c.CONSTRAINT_SCHEMA = t.CONSTRAINT_SCHEMA AND c.CONSTRAINT_NAME = t.CONSTRAINT_NAME WHERE t.CONSTRAINT_TYPE = 'CHECK' AND t.TABLE_SCHEMA NOT IN " + systemSchemas +
+			" ORDER BY t.TABLE_SCHEMA, t.TABLE_NAME, t.CONSTRAINT_NAME"
+	}
+	return ""
+}
+
+func (r catalogReader) check(v []string) {
+	t := r.at(v)
+	if t == nil {
+		return
+	}
+	if !r.Server.MariaDB {
+		v[2] = escaped.Replace(v[2])
+	}
+	t.Checks = append(t.Checks, v[2])
 }
 
 func (r catalogReader) routine(v []string) {

@@ -14,6 +14,7 @@ import (
 // ownRules protect what schema_own.sql adds to the schema hr.
 const ownRules = `  - {name: ssn, databases: [hr], tables: [g, ver, part, t_new, t_old, t_quoted, inv, cmp, per, chk, p0, ai], columns: [ssn]}
   - {name: base, databases: [hr], tables: [gg], columns: [base]}
+  - {name: pay, databases: [hr], tables: [cap, capg], columns: [pay]}
   - {name: odd, databases: [hr], tables: ["größe", "sel\x60ect", uq], columns: ["größe", from, "where x", v]}
   - {name: others, databases: [hr], tables: [ft, js, dyn, geo, parent, born], columns: [day, at, notes, doc, attrs, place, code]}
 `

@@ -29,6 +29,8 @@ type Account struct {
 	summed bool
 	// risky holds the tables whose triggers may copy protected values.
 	risky map[*schema.Table]bool
+	// checks holds what tells of protected values when others are written.
+	checks map[*schema.Table][]check
 
 	relations sync.Map // *schema.Table → *relation
 	viewing   sync.Mutex
@@ -76,6 +78,7 @@ func New(catalog *schema.Catalog, rules Rules) *Account {
 	}
 	x.sums()
 	x.triggers()
+	x.constraints()
 	return x
 }
 

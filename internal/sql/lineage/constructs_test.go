@@ -95,6 +95,10 @@ var constructs = []struct {
 	{"on duplicate key, a copy of that row", "INSERT INTO employee (id, name, ssn) VALUES (1, 'x', 'y') AS n (a, b, c) ON DUPLICATE KEY UPDATE name = c", "write-copy"},
 	{"through a view", "UPDATE v_plain SET x = 'a'", "write-view"},
 	{"NULL that depends on values", "UPDATE employee SET notes = NULLIF('x', ssn)", " null null"},
+	{"a column that a CHECK compares with a protected one", "UPDATE dept SET id = 9", " write-check write-check"},
+	{"both of them", "UPDATE dept SET id = 9, budget = 10", ""},
+	{"a row that a CHECK is for", "INSERT INTO dept VALUES (1, 'x', 2) ON DUPLICATE KEY UPDATE id = 3, budget = VALUES(budget)", ""},
+	{"a row that a CHECK is for, of protected values", "INSERT INTO dept SELECT 7, name, budget FROM dept", " write-check write-check"},
 	{"CREATE TABLE", "CREATE TABLE t (a INT PRIMARY KEY, b VARCHAR(9) DEFAULT 'x')", ""},
 	{"CREATE INDEX", "CREATE INDEX i ON log (id, msg DESC)", ""},
 	{"CREATE INDEX of a table with protected columns", "CREATE UNIQUE INDEX i ON employee (name)", "unreadable"},
@@ -145,6 +149,8 @@ func TestConstructs(t *testing.T) {
 		CREATE TRIGGER told AFTER UPDATE ON hr.dept FOR EACH ROW INSERT INTO hr.log (msg) VALUES (CONCAT('changed ', NEW.id))`) {
 		t.Fatal("definitions not understood")
 	}
+	dept := w.Table(schema.TableName{Database: "hr", Table: "dept"})
+	dept.Checks = []string{"`budget` > `id`"}
 	how := []Inference{Documented, Guarded, Strict}
 	var accounts []*Account
 	for _, h := range how {

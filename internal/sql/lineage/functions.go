@@ -137,9 +137,29 @@ func words(s string) map[string]bool {
 	return m
 }
 
+// builtinAggregates are the aggregates that sqlast reads as such only where every
+// server does: without a blank before the parenthesis, or by a word that is none
+// of a stored function.
+var builtinAggregates = words(`avg bit_and bit_or bit_xor count group_concat max min std stddev stddev_pop stddev_samp sum var_pop var_samp variance`)
+
+// nativeFunctions are functions that servers look for before stored ones, however
+// they are written, if no database is named. Other built-in functions are so only
+// by how they are written: a name in quotes or before a blank may be stored.
+var nativeFunctions = words(`
+abs ceil ceiling concat concat_ws conv crc32 date_format datediff dayofweek dayofyear find_in_set floor from_unixtime greatest hex ifnull instr isnull
+json_extract json_object json_unquote last_day lcase least length locate lower lpad ltrim md5 nullif pow round rpad rtrim sha1 sha2 sign sqrt
+str_to_date substring_index timediff to_days ucase unhex unix_timestamp upper uuid version`)
+
+// stored reports whether the server may take c for a call of a stored function
+// that it has.
+func (x *Account) stored(c *sqlast.Call) bool {
+	builtin := nativeFunctions[c.Name] || (c.Aggregate || c.Over != nil) && builtinAggregates[c.Name]
+	return x.routines[c.Name] && !builtin
+}
+
 // function checks the name of a function.
 func (a *analysis) function(c *sqlast.Call) {
-	if c.Schema != "" || a.account.routines[c.Name] {
+	if c.Schema != "" || a.account.stored(c) {
 		a.refuse(refuseRoutine)
 		return
 	}

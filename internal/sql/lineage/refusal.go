@@ -21,6 +21,7 @@ var (
 	refuseSink       = refuse("write-copy", "a protected value would be written where it is not protected")
 	refuseInto       = refuse("select-into", "a protected value must not go into a variable")
 	refuseStamp      = refuse("write-stamp", "whether a row was changed would show in a column that the server then sets")
+	refuseCheck      = refuse("write-check", "whether a CHECK constraint or unique key of an expression holds would depend on protected values that the statement does not set to constants")
 	refuseNarrow     = refuse("narrowed", "indexes and partitions must not be named of tables with protected columns")
 	refuseView       = refuse("write-view", "writing through views is not allowed for accounts that get ciphertext")
 	refuseTrigger    = refuse("trigger", "the table has triggers, which could copy protected values")

@@ -180,7 +180,7 @@ func (c chat) variables(form []string) bool {
 	} else if ok && slices.ContainsFunc(patterns, func(p string) bool { return tells(p) && !strings.Contains(p, "%") }) {
 		return false
 	}
-	if !c.filter(n) {
+	if !c.filter(n) || !c.plainly(n) {
 		return false
 	}
 	where := "1"
@@ -191,6 +191,19 @@ func (c chat) variables(form []string) bool {
 		where = string(c.SQL[c.Tokens[n+1].Start:])
 	}
 	c.v.Instead = strings.Join(form, " ") + " WHERE (" + where + ") AND Variable_name NOT IN ('" + strings.Join(telling, "','") + "')"
+	return true
+}
+
+// plainly reports whether there is nothing but ASCII from token i: other letters may
+// be compared as if they were those of a name that is left out.
+func (c chat) plainly(i int) bool {
+	for ; i < len(c.Tokens); i++ {
+		for _, b := range c.Bytes(i) {
+			if b >= utf8.RuneSelf {
+				return false
+			}
+		}
+	}
 	return true
 }
 

@@ -73,6 +73,7 @@ func (a *analysis) insert(s *sqlast.Insert, v *Verdict) {
 	r := a.target(t, s.Table)
 	to := a.insertColumns(s, r)
 	sc := &scope{rel: r}
+	var given []flow
 	for _, row := range s.Rows {
 		if len(row) == 0 && s.Columns == nil {
 			continue // VALUES (): defaults
@@ -85,6 +86,7 @@ func (a *analysis) insert(s *sqlast.Insert, v *Verdict) {
 			if _, ok := e.(*sqlast.Constant); !ok {
 				v := a.value(e, sc)
 				a.sink(v.labels, v.tells, to[i])
+				given = append(given, flow{to[i], v, e})
 			}
 		}
 	}
@@ -100,13 +102,17 @@ func (a *analysis) insert(s *sqlast.Insert, v *Verdict) {
 		}
 		for i := range cols {
 			a.sink(cols[i].labels, cols[i].tells, to[i])
+			given = append(given, flow{to[i], value{labels: cols[i].labels, base: cols[i].base}, nil})
 		}
 		also = a.selected(s)
 	}
 	if s.Alias != "" {
 		also = a.inserted(s, to)
 	}
-	v.Compares = a.changes(s.OnDuplicate, a.assign(s.OnDuplicate, &scope{rel: cross(r, also)}, r.sources), r.sources)
+	set := a.assign(s.OnDuplicate, &scope{rel: cross(r, also)}, r.sources)
+	v.Compares = a.changes(set, r.sources)
+	a.inserts(given, to, r.sources[0])
+	a.updates(a.fromRow(set, given, s), r.sources)
 	for i := range r.sources[0].columns {
 		// A row that is replaced by one like it does not count.
 		v.Compares = v.Compares || s.Replace && len(a.minded(r.sources[0].columns[i].labels)) > 0
@@ -177,15 +183,22 @@ func (a *analysis) assigned(c *sqlast.Column, sources []*source) *column {
 	return out
 }
 
+// A flow is a value that a column is given, by an expression or a query.
+type flow struct {
+	to *column
+	value
+	expr sqlast.Expr // nil for a query
+}
+
 // assign judges assignments to columns of sources.
-func (a *analysis) assign(list []sqlast.Assignment, sc *scope, sources []*source) (to []*column) {
+func (a *analysis) assign(list []sqlast.Assignment, sc *scope, sources []*source) (set []flow) {
 	for _, as := range list {
 		c := a.assigned(as.Column, sources)
 		v := a.value(as.Expr, sc)
 		a.sink(v.labels, v.tells, c)
-		to = append(to, c)
+		set = append(set, flow{c, v, as.Expr})
 	}
-	return to
+	return set
 }
 
 func (a *analysis) update(s *sqlast.Update, v *Verdict) {
@@ -197,11 +210,12 @@ func (a *analysis) update(s *sqlast.Update, v *Verdict) {
 	if a.refusal != nil {
 		return
 	}
-	to := a.assign(s.Set, sc, sc.rel.sources)
-	v.Compares = a.changes(s.Set, to, sc.rel.sources)
-	for _, c := range to {
+	set := a.assign(s.Set, sc, sc.rel.sources)
+	v.Compares = a.changes(set, sc.rel.sources)
+	a.updates(set, sc.rel.sources)
+	for _, f := range set {
 		for _, src := range sc.rel.sources {
-			if !src.has(c) {
+			if !src.has(f.to) {
 				continue
 			}
 			if src.table == nil {
@@ -216,19 +230,20 @@ func (a *analysis) update(s *sqlast.Update, v *Verdict) {
 
 // changes judges what assignments to columns tell by whether a row was changed,
 // and reports whether the rules mind that.
-func (a *analysis) changes(list []sqlast.Assignment, to []*column, sources []*source) (minded bool) {
-	for i, c := range to {
+func (a *analysis) changes(set []flow, sources []*source) (minded bool) {
+	for _, f := range set {
+		c := f.to
 		if len(a.minded(c.labels)) == 0 {
 			continue
 		}
 		minded = true
 		for _, s := range sources {
 			switch {
-			case !s.has(c) || !s.stamped(to):
-			case constant(list[i].Expr):
+			case !s.has(c) || !s.stamped(set):
+			case constant(f.expr):
 				a.guess(1)
 				a.use(useEqual, c.labels)
-			case a.moves(list[i].Expr, c):
+			case a.moves(f.expr, c):
 			default:
 				a.refuse(refuseStamp)
 			}
@@ -238,13 +253,13 @@ func (a *analysis) changes(list []sqlast.Assignment, to []*column, sources []*so
 }
 
 // stamped reports whether the server sets a column of s when a row is changed:
-// one that to does not have.
-func (s *source) stamped(to []*column) bool {
+// one that set does not have.
+func (s *source) stamped(set []flow) bool {
 	if s.table == nil {
 		return false
 	}
 	for i, c := range s.table.Columns {
-		if c.Stamped && i < len(s.columns) && !slices.Contains(to, &s.columns[i]) {
+		if c.Stamped && i < len(s.columns) && !slices.ContainsFunc(set, func(f flow) bool { return f.to == &s.columns[i] }) {
 			return true
 		}
 	}

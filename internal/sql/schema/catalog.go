@@ -81,6 +81,7 @@ type Table struct {
 	Keys       []Key
 	Foreign    []ForeignKey
 	Triggers   []Trigger
+	Checks     []string // expressions that hold for every row; "" for one that may not be read
 }
 
 // A TableColumn is a column of a table. Expressions are as the server writes
@@ -239,7 +240,7 @@ func (c *Catalog) Equal(o *Catalog) bool {
 
 func (t *Table) equal(u *Table) bool {
 	return t.TableName == u.TableName && t.Kind == u.Kind && t.Engine == u.Engine && t.Definition == u.Definition && t.Definer == u.Definer &&
-		slices.Equal(t.Columns, u.Columns) && slices.Equal(t.Triggers, u.Triggers) &&
+		slices.Equal(t.Columns, u.Columns) && slices.Equal(t.Triggers, u.Triggers) && slices.Equal(t.Checks, u.Checks) &&
 		slices.EqualFunc(t.Keys, u.Keys, func(a, b Key) bool {
 			return a.Name == b.Name && a.Unique == b.Unique && slices.Equal(a.Columns, b.Columns)
 		}) &&

@@ -362,9 +362,9 @@ func (w *rewriter) calls(i int) bool {
 	return w.t.IsSymbol(i+1, "(") && (w.mode.IgnoreSpace || w.t.Tokens[i].End == w.t.Tokens[i+1].Start)
 }
 
-// shimMedian writes MEDIAN(x) as MAX(x).
+// shimMedian writes MEDIAN(x) as MAX(x). To MySQL it may be a stored function.
 func shimMedian(w *rewriter, i, end int) (int, error) {
-	if !w.calls(i) {
+	if !w.calls(i) || !w.mode.MariaDB {
 		return i, nil
 	}
 	w.out = append(w.out, " MAX"...)

@@ -2509,3 +2509,61 @@ SELECT ssn AS ' y' FROM employee
 SHOW VARIABLES WHERE VARIABLE_NAME = 'warning_count '
 
 SHOW VARIABLES WHERE VARIABLE_NAME IN ('port', 'warning_coun\t  ')
+
+SHOW VARIABLES WHERE VARIABLE_NAME = 'wárning_count'
+
+SHOW VARIABLES WHERE VARIABLE_NAME = 'wárning_count' AND 1
+
+SHOW VARIABLES LIKE 'wárning%'
+
+-- constraints that depend on protected values
+UPDATE IGNORE chk SET pub = '721-07-442x'
+SELECT id, pub FROM chk
+
+UPDATE IGNORE cap SET hi = 75000
+SELECT id, hi FROM cap
+
+UPDATE IGNORE cap SET hi = hi - 20000, pay = 1
+SELECT id, hi FROM cap
+
+UPDATE cap SET hi = 75000 WHERE id = 1
+
+UPDATE IGNORE cap SET pay = pay - 70000, note = 'x'
+SELECT id, note FROM cap
+
+UPDATE IGNORE cap, dept SET hi = 75000, dept.name = 'y' WHERE dept.id = cap.id
+SELECT id, hi FROM cap
+
+INSERT INTO cap (id, pay, hi) VALUES (1, 5, 6) ON DUPLICATE KEY UPDATE hi = 75000
+SELECT id, hi FROM cap
+
+INSERT IGNORE INTO cap (id, pay, hi) SELECT id + 10, pay, 75000 FROM cap
+SELECT id, hi FROM cap
+
+INSERT IGNORE INTO cap (id, pay, hi) VALUES (1, 5, 6), (2, 5, 6) ON DUPLICATE KEY UPDATE hi = 75000, pay = VALUES(pay)
+SELECT id, hi FROM cap
+
+REPLACE INTO cap (id, hi) VALUES (1, 75000)
+SELECT id, hi FROM cap
+
+UPDATE IGNORE capg SET hi = 75000
+SELECT id, hi FROM capg
+
+INSERT IGNORE INTO capg (id, pay, hi) SELECT id + 10, pay, 75000 FROM capg
+SELECT id, hi FROM capg
+
+UPDATE IGNORE js SET doc = IF(JSON_VALUE(doc, '$.ssn') > '5', 'x', '{}'), pub = '5'
+SELECT id, pub FROM js
+
+-- names of stored functions
+SELECT COUNT(*), MAX (id) FROM dept
+
+SELECT COUNT (id) FROM dept
+
+SELECT `count`(id) FROM dept
+
+SELECT hr.count(1), UPPER('x')
+
+SELECT COUNT(*), COUNT(DISTINCT name), COUNT(id) OVER () FROM dept
+
+SELECT upper (name), `upper`(name) FROM dept

@@ -1,0 +1,118 @@
+package lineage
+
+import (
+	"testing"
+
+	"github.com/veildb/veildb/internal/sql/schema"
+)
+
+// TestChecks: whether constraints hold must not depend on protected values that a
+// statement leaves as they are.
+func TestChecks(t *testing.T) {
+	name := func(table string) schema.TableName { return schema.TableName{Database: "d", Table: table} }
+	columns := func(more ...schema.TableColumn) []schema.TableColumn {
+		return append([]schema.TableColumn{{Name: "id", Type: "int(11)"}, {Name: "pay", Type: "int(11)"}, {Name: "doc", Type: "longtext"}, {Name: "cap", Type: "int(11)"}, {Name: "open"}, {Name: "other"}}, more...)
+	}
+	cat := schema.NewCatalog(schema.Server{MariaDB: true, Version: 101119}, schema.IgnoreCase)
+	for _, tab := range []*schema.Table{
+		{TableName: name("two"), Checks: []string{"`pay` < `cap`", "`open` <> 'pay'", "json_valid(`doc`)"}},
+		{TableName: name("one"), Checks: []string{"`pay` > 0"}},
+		{TableName: name("dark"), Checks: []string{""}},
+		{TableName: name("odd"), Checks: []string{`'\' > open`}},
+		{TableName: name("viagen"), Columns: columns(schema.TableColumn{Name: "g", Generated: "`cap` + `id`"}), Checks: []string{"`pay` < `g`"}},
+		{TableName: name("uni"), Columns: columns(schema.TableColumn{Name: "g", Generated: "`pay` < `cap`"}), Keys: []schema.Key{{Name: "k", Unique: true, Columns: []string{"g", "id"}}}},
+		{TableName: name("hash"), Columns: columns(schema.TableColumn{Name: "g", Generated: "md5(`pay`)"}), Keys: []schema.Key{{Name: "k", Unique: true, Columns: []string{"g"}}}},
+		{TableName: name("func"), Keys: []schema.Key{{Name: "k", Unique: true, Columns: []string{""}}}},
+		{TableName: name("pair"), Keys: []schema.Key{{Name: "k", Unique: true, Columns: []string{"pay", "cap"}}}},
+		{TableName: name("trig"), Checks: []string{"`pay` < `cap`"}, Triggers: []schema.Trigger{{Name: "t", Timing: "BEFORE", Event: "UPDATE", Body: "SET NEW.cap = NEW.open"}}},
+	} {
+		tab.Engine = "InnoDB"
+		if tab.Columns == nil {
+			tab.Columns = columns()
+		}
+		cat.Add(tab)
+	}
+	rules := func(how Inference) Rules {
+		return Rules{List: []Rule{{Name: "(derived)", Inference: how}, {Name: "main", Inference: how}}, Column: func(c schema.Column) Labels {
+			if c.Column == "pay" || c.Column == "doc" {
+				return Labels{1}
+			}
+			return nil
+		}}
+	}
+	const no = "write-check"
+	for sql, want := range map[string]string{
+		"UPDATE two SET cap = 5":                                                          no,
+		"UPDATE IGNORE two SET cap = id WHERE id = 1":                                     no,
+		"UPDATE two SET cap = 5, pay = 4":                                                 "",
+		"UPDATE two SET pay = 4, cap = open, pay = pay":                                   no,
+		"UPDATE two SET pay = 4":                                                          "",
+		"UPDATE two SET pay = pay + 1":                                                    no,
+		"UPDATE two SET other = 5":                                                        "",
+		"UPDATE two SET open = 5":                                                         "",
+		"UPDATE two SET doc = doc, other = 5":                                             "",
+		"UPDATE two SET doc = IF(pay > 5, 'x', '{}')":                                     no,
+		"UPDATE one x JOIN two y ON x.id = y.id SET x.open = 1, y.cap=1":                  no,
+		"UPDATE one x JOIN two y ON x.id = y.id SET x.open = y.cap":                       "",
+		"UPDATE one SET cap = 5":                                                          "",
+		"UPDATE one SET pay = pay * 2":                                                    no,
+		"UPDATE one SET pay = ?":                                                          "",
+		"UPDATE dark SET cap = 1":                                                         no,
+		"UPDATE odd SET other = 1":                                                        no,
+		"UPDATE viagen SET cap = 1":                                                       no,
+		"UPDATE viagen SET id = 1":                                                        no,
+		"UPDATE viagen SET open = 1":                                                      "",
+		"UPDATE uni SET cap = 1":                                                          no,
+		"UPDATE uni SET id = 1":                                                           "",
+		"UPDATE uni SET pay = 1":                                                          "",
+		"UPDATE hash SET pay = pay + 1":                                                   "",
+		"UPDATE func SET open = 1":                                                        no,
+		"UPDATE pair SET cap = 1":                                                         "",
+		"UPDATE trig SET other = 1":                                                       no,
+		"UPDATE trig SET other = 1, pay = 2":                                              "",
+		"INSERT INTO two (id, pay, cap) VALUES (1, 2, 3), (2, ?, @a)":                     "",
+		"INSERT INTO two (id, pay, cap) SELECT 1, pay, 5 FROM two":                        no,
+		"INSERT INTO two (id, cap) SELECT 1, cap FROM two":                                "",
+		"INSERT INTO two (id, doc) SELECT 1, doc FROM two":                                "",
+		"INSERT INTO two (id, doc) SELECT 1, CONCAT(doc) FROM two":                        no,
+		"INSERT INTO two (id, pay) VALUES (1, (SELECT MAX(pay) FROM two))":                no,
+		"INSERT INTO one (id, pay) SELECT 1, pay FROM one":                                "",
+		"INSERT INTO uni (id, pay, cap) SELECT 1, pay, 5 FROM uni":                        no,
+		"INSERT INTO uni (id, pay) SELECT 1, pay FROM uni":                                "",
+		"REPLACE INTO two (id, cap) VALUES (1, 5)":                                        "",
+		"INSERT INTO two (id, pay, cap) VALUES (1, 2, 3) ON DUPLICATE KEY UPDATE cap = 3": no,
+		"INSERT INTO two (id, pay, cap) VALUES (1, 2, 3) ON DUPLICATE KEY UPDATE cap = 3, pay = 2":               "",
+		"INSERT INTO two (id, pay, cap) VALUES (1, 2, 3) ON DUPLICATE KEY UPDATE cap = 3, pay = VALUES(pay)":     "",
+		"INSERT INTO two (id, pay, cap) VALUES (1, 2, 3) ON DUPLICATE KEY UPDATE cap = 3, pay = VALUES(pay)+pay": no,
+		"INSERT INTO two (id, pay) SELECT id, pay FROM pair ON DUPLICATE KEY UPDATE other = 3":                   no,
+		"INSERT INTO two (id, pay) VALUES (1, 2) AS n ON DUPLICATE KEY UPDATE cap = 3, pay = n.pay":              "",
+		"INSERT INTO two (id, pay) VALUES (1, 2) AS n ON DUPLICATE KEY UPDATE cap = 3, pay = two.pay":            no,
+		"DELETE FROM two WHERE id = 1": "",
+	} {
+		for how, want := range map[Inference]string{Guarded: want, Strict: want, Documented: ""} {
+			if got := short(New(cat, rules(how)).judge(sql, Session{Database: "d"})); got != want {
+				t.Errorf("%v %s: %q, want %q", how, sql, got, want)
+			}
+		}
+	}
+}
+
+// TestRoutineNames: which calls a server may take for those of stored functions.
+func TestRoutineNames(t *testing.T) {
+	cat := schema.NewCatalog(schema.Server{MariaDB: true, Version: 101119}, schema.IgnoreCase)
+	cat.Add(&schema.Table{TableName: schema.TableName{Database: "d", Table: "t"}, Engine: "InnoDB", Columns: []schema.TableColumn{{Name: "id"}}})
+	for _, n := range []string{"count", "max", "avg", "upper", "now", "year", "median"} {
+		cat.AddRoutine(&schema.Routine{TableName: schema.TableName{Database: "other", Table: n}, Body: "RETURN 1"})
+	}
+	x := New(cat, Rules{List: []Rule{{Name: "(derived)"}}, Column: func(schema.Column) Labels { return nil }})
+	for expr, ok := range map[string]bool{
+		"COUNT(*)": true, "count(DISTINCT id)": true, "COUNT(*) OVER ()": true, "MAX(id)": true, "AVG(id)": true, "AVG (id)": true, "UPPER(id)": true, "upper (id)": true, "`upper`(id)": true,
+		"COUNT (id)": false, "COUNT\n(id)": false, "`count`(id)": false, "`max`(id)": false, "MAX (id)": false, "other.count(id)": false, "other.upper(id)": false, "d.count(id)": false,
+		"`avg`(id)": false, "NOW ()": false, "`now`()": false, "YEAR(id)": false, "`year`(id)": false, "MIN(id)": true,
+	} {
+		v := x.judge("SELECT "+expr+" FROM t", Session{Database: "d"})
+		if (v.Refusal == nil) != ok {
+			t.Errorf("%s: %v", expr, v.Refusal)
+		}
+	}
+}
