@@ -6,6 +6,7 @@ import "testing"
 
 // mysqlRules protect what schema_mysql.sql adds to the schema hr.
 const mysqlRules = `  - {name: ssn, databases: [hr], tables: [gen, inv, gipk, part], columns: [ssn]}
+  - {name: pay, databases: [hr], tables: [cap, capf], columns: [pay]}
   - {name: docs, databases: [hr], tables: [js, mvi], columns: [doc]}
 `
 

@@ -471,3 +471,33 @@ DESCRIBE TABLE employee
 EXPLAIN TABLE employee
 
 DESC VALUES ROW((SELECT ssn FROM employee WHERE id = 1))
+
+-- constraints that depend on protected values
+UPDATE IGNORE cap SET hi = 75000
+SELECT id, hi FROM cap
+
+UPDATE cap SET hi = 75000 WHERE id = 1
+
+UPDATE IGNORE cap SET note = 'it''s'
+SELECT id, note FROM cap
+
+INSERT INTO cap (id, pay, hi) VALUES (1, 5, 6) AS n ON DUPLICATE KEY UPDATE hi = 75000
+SELECT id, hi FROM cap
+
+INSERT INTO cap (id, pay, hi) VALUES (1, 5, 6) AS n ON DUPLICATE KEY UPDATE hi = 75000, pay = n.pay
+SELECT id, hi FROM cap
+
+INSERT IGNORE INTO cap (id, pay, hi) SELECT id + 10, pay, 75000 FROM cap
+SELECT id, hi FROM cap
+
+UPDATE IGNORE capf SET hi = 75000
+SELECT id, hi FROM capf
+
+-- names of stored functions
+SELECT median(1), COUNT(*) FROM dept
+
+SELECT COUNT(*), MAX(id), upper (name) FROM dept
+
+SELECT COUNT (id) FROM dept
+
+SELECT `count`(id) FROM dept
