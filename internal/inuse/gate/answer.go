@@ -346,7 +346,7 @@ func (a *answer) end(kind wire.Kind) error {
 	info := ok.Info
 	ok.Warnings, ok.Info, ok.State = 0, nil, nil
 	ok.Status &^= wire.StatusSessionChanged
-	if a.v.Class != lineage.ClassInsert {
+	if a.v.Class != lineage.ClassInsert || a.v.Numbers {
 		ok.InsertID = 0
 	}
 	if a.v.Compares && kind == wire.KindOK {

@@ -89,7 +89,7 @@ func (r catalogReader) column(v []string) {
 		return
 	}
 	extra := strings.ToUpper(v[5])
-	c := schema.TableColumn{Name: v[2], Type: v[3], Nullable: v[4] == "YES", Invisible: strings.Contains(extra, "INVISIBLE"), Stamped: strings.Contains(extra, "ON UPDATE"), Generated: v[6], Default: v[7]}
+	c := schema.TableColumn{Name: v[2], Type: v[3], Nullable: v[4] == "YES", Invisible: strings.Contains(extra, "INVISIBLE"), Stamped: strings.Contains(extra, "ON UPDATE"), Numbered: strings.Contains(extra, "AUTO_INCREMENT"), Generated: v[6], Default: v[7]}
 	if !r.Server.MariaDB {
 		if !strings.Contains(extra, "DEFAULT_GENERATED") {
 			c.Default = "" // MySQL shows literals without their quotes

@@ -27,6 +27,9 @@ type Account struct {
 	lost     map[*schema.Table]bool // views that are protected whole
 	// summed: the server may keep sums of the rows of a table with labels.
 	summed bool
+	// numbered holds the folded names of tables whose next number tells of values
+	// with labels.
+	numbered map[string]bool
 	// risky holds the tables whose triggers may copy protected values.
 	risky map[*schema.Table]bool
 	// checks holds what tells of protected values when others are written.
@@ -45,7 +48,7 @@ type relation struct {
 
 // New makes an Account.
 func New(catalog *schema.Catalog, rules Rules) *Account {
-	x := &Account{catalog: catalog, rules: rules, labels: map[*schema.Table][]Labels{}, routines: map[string]bool{}, lost: map[*schema.Table]bool{}, risky: map[*schema.Table]bool{}}
+	x := &Account{catalog: catalog, rules: rules, labels: map[*schema.Table][]Labels{}, routines: map[string]bool{}, lost: map[*schema.Table]bool{}, risky: map[*schema.Table]bool{}, numbered: map[string]bool{}}
 	if len(x.rules.List) == 0 {
 		x.rules.List = []Rule{{Name: "(derived)"}}
 	}
@@ -87,7 +90,7 @@ func New(catalog *schema.Catalog, rules Rules) *Account {
 var rowwise = strings.Fields(`TABLE_ROWS AVG_ROW_LENGTH DATA_LENGTH INDEX_LENGTH DATA_FREE UPDATE_TIME CHECK_TIME CHECKSUM`)
 
 // sums labels what descriptions tell of rows: sums of the rows of a table, which
-// the server keeps for some engines, and the rows of partitions.
+// the server keeps for some engines, the rows of partitions, and the next number.
 func (x *Account) sums() {
 	var described []*schema.Table
 	for _, t := range x.catalog.Tables {
@@ -97,8 +100,16 @@ func (x *Account) sums() {
 		case t.Kind == schema.Base && x.labels[t] != nil && !strings.EqualFold(t.Engine, "InnoDB"):
 			x.summed = true
 		}
+		for i, l := range x.labels[t] {
+			if t.Columns[i].Numbered && len(l) > 0 {
+				x.numbered[strings.ToLower(t.Table)] = true
+			}
+		}
 	}
 	for _, t := range described {
+		if i := index(t, "AUTO_INCREMENT"); i >= 0 && len(x.numbered) > 0 {
+			x.add(t, i, Labels{Derived})
+		}
 		switch {
 		case strings.EqualFold(t.Table, "PARTITIONS") && len(x.rules.List) > 1:
 			for _, name := range rowwise {

@@ -159,6 +159,9 @@ type Verdict struct {
 	// already. How many rows were changed, and not only matched, tells whether,
 	// if the rules mind that: the counts of its answer are to be hidden.
 	Compares bool
+	// Numbers: it may insert a row whose number, which the server gives it, is
+	// protected: last_insert_id of its answer is to be hidden.
+	Numbers bool
 	// Counted: it asks for the ROW_COUNT of the statement before, which is to be
 	// refused if that one Compares.
 	Counted bool

@@ -213,6 +213,9 @@ func (a *analysis) finish(v *Verdict) {
 		v.Refusal = a.refusal
 	}
 	v.Touched = len(a.touched) > 0
+	for _, t := range v.Writes {
+		v.Numbers = v.Numbers || a.account.numbered[strings.ToLower(t.Table)]
+	}
 	v.Guesses, v.Counted, v.Exact = a.guesses, a.counted, a.exact
 	v.Effects, v.TextParams = a.effects > 0, a.params
 	if v.Refusal != nil {

@@ -138,6 +138,8 @@ func (c chat) constant(i int, variable string) (int, bool) {
 	switch variable {
 	case "sql_mode":
 		return c.list(i, nil)
+	case "sql_auto_is_null": // IS NULL would find the last number
+		return i + 1, c.IsSymbol(i-1, "=") && i < len(c.Tokens) && (string(c.Bytes(i)) == "0" || c.IsWord(i, "OFF") || c.IsWord(i, "FALSE"))
 	case "session_track_system_variables":
 		return c.list(i, readableVariables)
 	}
@@ -174,7 +176,11 @@ func (c chat) readable(i int) bool {
 	if (c.IsWord(i, "SESSION") || c.IsWord(i, "GLOBAL") || c.IsWord(i, "LOCAL")) && c.IsSymbol(i+1, ".") {
 		i += 2
 	}
-	return c.IsName(i) && !c.IsSymbol(i+1, ".") && readableVariables[strings.ToLower(c.Name(i))]
+	if !c.IsName(i) || c.IsSymbol(i+1, ".") {
+		return false
+	}
+	name := strings.ToLower(c.Name(i))
+	return readableVariables[name] && (!lastNumbers[name] || len(c.account.numbered) == 0)
 }
 
 // list judges the value of a variable that is a list of words: strings and

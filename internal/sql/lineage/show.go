@@ -53,7 +53,8 @@ default_master_connection pseudo_thread_id pseudo_slave_mode pseudo_replica_mode
 
 // plainStatuses begin the names of counters that do not tell what a session's
 // statements found.
-var plainStatuses = strings.Fields(`threads_ uptime connections ssl_ wsrep_ slave_ max_used_connections aborted_ open_ opened_ questions queries com_`)
+var plainStatuses = strings.Fields(`threads_ uptime connections ssl_ slave_ max_used_connections aborted_ open_ opened_ questions queries com_
+wsrep_cluster_ wsrep_connected wsrep_local_state wsrep_local_index wsrep_provider_ wsrep_ready`)
 
 // warnings are the forms that the gate answers itself, with nothing.
 var warnings = forms(`
@@ -78,7 +79,7 @@ func (c chat) shows() bool {
 	}
 	for _, f := range listings {
 		if c.lists(f) {
-			return f[1] != "TABLE" || !c.account.summed
+			return f[1] != "TABLE" || !c.account.summed && len(c.account.numbered) == 0
 		}
 	}
 	for _, f := range objects {
@@ -143,10 +144,11 @@ func (c chat) filter(i int) bool {
 	if c.IsWord(i, "LIKE") {
 		return i+2 == len(c.Tokens) && c.Tokens[i+1].Kind == token.String
 	}
-	if !c.IsWord(i, "WHERE") {
+	if !c.IsWord(i, "WHERE") || i+1 == len(c.Tokens) {
 		return false
 	}
-	for i++; i < len(c.Tokens); i++ {
+	depth := 0 // what ends early would end what encloses it in Instead
+	for i++; i < len(c.Tokens) && depth >= 0; i++ {
 		switch c.Tokens[i].Kind {
 		case token.Word:
 			if c.IsSymbol(i+1, "(") && !filterWords[c.plain(i)] || queryWords[c.plain(i)] {
@@ -160,9 +162,14 @@ func (c chat) filter(i int) bool {
 			if !strings.Contains("=<>!(),", string(c.Bytes(i))) {
 				return false
 			}
+			if c.IsSymbol(i, "(") {
+				depth++
+			} else if c.IsSymbol(i, ")") {
+				depth--
+			}
 		}
 	}
-	return true
+	return depth == 0
 }
 
 // queryWords are the words that begin a query, or a value that changes.
@@ -207,6 +214,9 @@ func (c chat) plainly(i int) bool {
 	return true
 }
 
+// nameBytes are those of names of variables and patterns of them.
+const nameBytes = "abcdefghijklmnopqrstuvwxyz0123456789_%.-"
+
 // tells reports whether LIKE finds a variable that tells with a pattern.
 func tells(pattern string) bool {
 	return slices.ContainsFunc(telling, func(name string) bool { return like(pattern, name) })
@@ -242,11 +252,10 @@ func (c chat) patterns(form []string) (out []string, ok bool) {
 		if i >= len(c.Tokens) || c.Tokens[i].Kind != token.String {
 			return false
 		}
-		p := strings.TrimRight(strings.ReplaceAll(c.plain(i), `\`, ""), " ") // blanks at the end do not count for =
-		for j := range len(p) {
-			if p[j] >= utf8.RuneSelf { // may be compared without regard to accents
-				return false
-			}
+		p := strings.ReplaceAll(strings.ReplaceAll(c.plain(i), `\_`, "_"), `\%`, "%")
+		p = strings.TrimRight(p, " ")         // blanks at the end do not count for =
+		if strings.Trim(p, nameBytes) != "" { // the others may not count at all
+			return false
 		}
 		out = append(out, p)
 		i++
@@ -322,6 +331,9 @@ func (c chat) describes(form []string) bool {
 	rest := n + 1
 	if c.IsSymbol(rest, ".") && c.IsName(rest+1) {
 		rest += 2
+	}
+	if c.IsWord(1, "CREATE") && c.account.numbered[strings.ToLower(c.Name(rest-1))] {
+		return false // it ends with the next number
 	}
 	if (c.IsWord(rest, "FROM") || c.IsWord(rest, "IN")) && c.IsName(rest+1) {
 		rest += 2

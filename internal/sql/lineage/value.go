@@ -46,6 +46,9 @@ func (a *analysis) variable(v *sqlast.Variable, sc *scope) value {
 		if v.Assign != nil || !readableVariables[v.Name] {
 			a.refuse(refuseVariable)
 		}
+		if lastNumbers[v.Name] {
+			return a.numbered()
+		}
 	case v.Assign != nil:
 		a.effects++
 		got := a.value(v.Assign, sc)
@@ -54,6 +57,19 @@ func (a *analysis) variable(v *sqlast.Variable, sc *scope) value {
 		}
 	}
 	return value{} // a protected value was never let into it
+}
+
+// lastNumbers are the variables that hold the number of the row inserted last.
+var lastNumbers = words(`identity last_insert_id`)
+
+// numbered is the number of the row inserted last.
+func (a *analysis) numbered() value {
+	if len(a.account.numbered) == 0 {
+		return value{}
+	}
+	l := Labels{Derived}
+	a.note(l)
+	return value{labels: l, node: a.leaf("number of the last row", l)}
 }
 
 // subquery is what a query gives as an operand. In a result its conditions count
@@ -103,6 +119,9 @@ func (a *analysis) call(c *sqlast.Call, sc *scope) value {
 			v.labels = v.labels.Union(got.labels)
 			v.node = a.join(c.Name, v.node, got.node)
 		}
+	}
+	if c.Name == "last_insert_id" && !c.Operator && len(c.Args) == 0 {
+		return a.numbered()
 	}
 	if c.Name == "sequence" && c.Operator {
 		a.sequence(c)

@@ -92,6 +92,7 @@ type TableColumn struct {
 	Nullable  bool
 	Invisible bool   // not in *
 	Stamped   bool   // the server sets it whenever a row is changed (ON UPDATE)
+	Numbered  bool   // the server gives new rows one more than the highest (AUTO_INCREMENT)
 	Generated string // expression of a generated column, "" for others
 	Default   string // expression or literal, "" for none
 }

@@ -146,6 +146,40 @@ SHOW TABLE STATUS LIKE 'employee'
 
 SHOW INDEX FROM employee
 
+SELECT ssn + 0 FROM employee
+SHOW VARIABLES WHERE Variable_name = 'x') OR (Variable_name = 'warning_count'
+
+SHOW VARIABLES WHERE (Variable_name = 'x') OR (Variable_name IN ('warning_count', 'error_count')
+
+SHOW VARIABLES WHERE 0) OR (Variable_name = 'last_insert_id'
+
+SHOW VARIABLES WHERE
+
+SHOW VARIABLES WHERE Variable_name = 'warning\n_count'
+
+SHOW VARIABLES WHERE Variable_name = 'warning\_count' OR Variable_name = 'x'
+
+SHOW STATUS LIKE 'open\n_%'
+
+SHOW STATUS LIKE 'wsrep_last_committed'
+
+SHOW STATUS LIKE 'wsrep_%'
+
+SET STATEMENT lock_wait_timeout = 5 FOR SET sql_mode = 'ANSI_QUOTES'
+SELECT "ssn", name FROM employee
+
+SET STATEMENT lock_wait_timeout = 5 FOR USE pub
+SELECT ssn FROM employee
+SELECT ssn FROM hr.employee
+
+SET STATEMENT lock_wait_timeout = 5 FOR SHOW VARIABLES WHERE 0) OR (1
+
+SET sql_auto_is_null = 1
+
+SET session_track_system_variables = warning_count
+SELECT ssn + 0 FROM employee
+SET sql_notes = 0
+
 SHOW OPEN TABLES
 
 SHOW TRIGGERS
