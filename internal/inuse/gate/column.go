@@ -2,6 +2,7 @@ package gate
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/veildb/veildb/internal/inuse/policy"
@@ -41,6 +42,9 @@ func (r *reader) column(i int, c *wire.Column, j *judgement, utf8 bool) (policy.
 	if j.outputs == nil && j.Class == lineage.ClassShow {
 		if known && len(r.view.Restrictions(base)) > 0 {
 			return policy.Decision{}, errSource
+		}
+		if slices.ContainsFunc(j.Hidden, func(name string) bool { return strings.EqualFold(name, string(c.Name)) }) {
+			return r.decide(lineage.Labels{lineage.Derived}), nil
 		}
 		return policy.Decision{Level: policy.Full}, nil
 	}

@@ -1,6 +1,9 @@
 package gate
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestNumbersOfRows: where the number of a row is protected, the next one, which
 // tells the highest there is, comes in plain from nowhere.
@@ -35,4 +38,24 @@ func TestNumbersOfRows(t *testing.T) {
 		{"INSERT INTO acct (pub) VALUES ('z'), ('y') ON DUPLICATE KEY UPDATE pub = 'x'", "SELECT LAST_INSERT_ID() + 0"},
 		{"UPDATE acct SET pub = 'x'", "SELECT ROW_COUNT()"},
 	}, schema, rules)
+}
+
+// TestTimesOfTables: when a table with protected columns was changed is encrypted,
+// for it tells whether a write found what it wrote.
+func TestTimesOfTables(t *testing.T) {
+	o := newOracle(t, testRules, hrSchema(t), hrSchema(t))
+	o.load(0)
+	for _, c := range []struct{ sql, want string }{
+		{"SHOW TABLE STATUS LIKE 'employee'", "Update_time marked=true"},
+		{"SHOW TABLE STATUS WHERE Name = 'employee'", "Update_time marked=true"},
+		{"SHOW TABLE STATUS WHERE Update_time > '2020-01-01'", "refused by the gate"},
+		{"SHOW TABLE STATUS WHERE `update_time` IS NULL", "refused by the gate"},
+		{"SELECT TABLE_NAME, UPDATE_TIME FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'hr'", "UPDATE_TIME marked=true"},
+		{"SELECT MAX(UPDATE_TIME) AS m FROM information_schema.TABLES", "m marked=true"},
+		{"SELECT TABLE_NAME FROM information_schema.TABLES WHERE UPDATE_TIME > NOW() - INTERVAL 1 SECOND", "refused by the gate"},
+	} {
+		if got := o.caseOf([]string{c.sql}).String(); !strings.Contains(got, c.want) {
+			t.Errorf("%s: want %q in\n%s", c.sql, c.want, got)
+		}
+	}
 }

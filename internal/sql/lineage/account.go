@@ -27,6 +27,9 @@ type Account struct {
 	lost     map[*schema.Table]bool // views that are protected whole
 	// summed: the server may keep sums of the rows of a table with labels.
 	summed bool
+	// stamped: when a table was changed last tells whether a write to a column
+	// changed what was there, which the rules mind.
+	stamped bool
 	// numbered holds the folded names of tables whose next number tells of values
 	// with labels.
 	numbered map[string]bool
@@ -101,6 +104,9 @@ func (x *Account) sums() {
 			x.summed = true
 		}
 		for i, l := range x.labels[t] {
+			for _, r := range l {
+				x.stamped = x.stamped || t.Kind == schema.Base && x.rules.List[r].Inference != Documented
+			}
 			if t.Columns[i].Numbered && len(l) > 0 {
 				x.numbered[strings.ToLower(t.Table)] = true
 			}
@@ -108,6 +114,9 @@ func (x *Account) sums() {
 	}
 	for _, t := range described {
 		if i := index(t, "AUTO_INCREMENT"); i >= 0 && len(x.numbered) > 0 {
+			x.add(t, i, Labels{Derived})
+		}
+		if i := index(t, "UPDATE_TIME"); i >= 0 && x.stamped {
 			x.add(t, i, Labels{Derived})
 		}
 		switch {

@@ -149,8 +149,10 @@ type Verdict struct {
 
 	// Outputs are the columns of the result, nil if there is none. Their number
 	// and names must be those of the server's answer. For ClassShow the answer
-	// has whatever columns, and none is protected.
+	// has whatever columns, and none is protected but those of Hidden.
 	Outputs []Output
+	// Hidden names columns of the answer of ClassShow that are to be encrypted.
+	Hidden []string
 	// Touched: the statement names a protected column, in its result or not.
 	// Texts of errors, counts of warnings and last_insert_id of its answer are
 	// to be hidden.

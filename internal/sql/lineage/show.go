@@ -79,7 +79,7 @@ func (c chat) shows() bool {
 	}
 	for _, f := range listings {
 		if c.lists(f) {
-			return f[1] != "TABLE" || !c.account.summed && len(c.account.numbered) == 0
+			return f[1] != "TABLE" || c.status()
 		}
 	}
 	for _, f := range objects {
@@ -114,6 +114,22 @@ func (c chat) shows() bool {
 	}
 	return false
 }
+
+// status judges SHOW TABLE STATUS.
+func (c chat) status() bool {
+	if c.account.stamped {
+		c.v.Hidden = []string{updateTime}
+	}
+	for i := range c.Tokens {
+		if c.IsName(i) && strings.EqualFold(c.Name(i), updateTime) && c.account.stamped {
+			return false
+		}
+	}
+	return !c.account.summed && len(c.account.numbered) == 0
+}
+
+// updateTime is the column of SHOW TABLE STATUS that tells when a table was changed.
+const updateTime = "Update_time"
 
 // begins returns the token after the words of form, or 0.
 func (c chat) begins(form []string) int {
