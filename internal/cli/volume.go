@@ -18,6 +18,7 @@ init, or of existing data with convert; the key file comes from veildb key init.
 See docs/volume.md, docs/volume-mount.md and docs/volume-kernel.md.`,
 		Example: `  veildb key init /etc/veildb/ring --provider file:/root/veildb.root
   veildb volume convert --in /var/lib/mysql --out /srv/mysql.enc --key /etc/veildb/ring
+  mv /var/lib/mysql /root/mysql.plain && mkdir /var/lib/mysql
   veildb volume mount /srv/mysql.enc /var/lib/mysql --key /etc/veildb/ring --background`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },

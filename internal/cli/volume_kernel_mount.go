@@ -49,6 +49,7 @@ func (o *mountOptions) mountKernel(cmd *cobra.Command, env *Env, k *kernelVolume
 		_, err = fmt.Fprintf(env.Stdout, "unlocked %s\n", k.home)
 		return err
 	}
+	noteHidden(env, o.mountpoint)
 	if err := bindMount(k.home, o.mountpoint, o.readOnly); err != nil {
 		if before == fscrypt.KeyAbsent {
 			err = errors.Join(err, k.Lock(k.home))

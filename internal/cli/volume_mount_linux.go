@@ -44,6 +44,9 @@ func (o *mountOptions) run(cmd *cobra.Command, env *Env) error {
 	if err := o.check(); err != nil {
 		return err
 	}
+	if !o.noCipher && o.readyFD == 0 {
+		noteHidden(env, o.mountpoint)
+	}
 	if o.background {
 		return o.runBackground(cmd, env)
 	}
@@ -112,6 +115,23 @@ func (o *mountOptions) checkPlaces() error {
 		}
 	}
 	return err
+}
+
+// noteHidden says what a mount on dir would hide and leave on the disk as it is:
+// plaintext, when a converted directory still lies there. A directory that cannot
+// be read, or that is a mount of ours already, is left to the mount itself.
+func noteHidden(env *Env, dir string) {
+	if _, ours, err := fuse.Find(dir); ours || err != nil {
+		return
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	entries = slices.DeleteFunc(entries, func(e os.DirEntry) bool { return e.Name() == "lost+found" })
+	if len(entries) > 0 {
+		env.note(dir + " is not empty: what lies there is hidden, not encrypted and not removed")
+	}
 }
 
 // errForOther is a mount that this user may not even look at.

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"bytes"
 	"net"
 	"os"
 	"os/exec"
@@ -30,6 +31,32 @@ func TestNotifyManager(t *testing.T) {
 	t.Setenv("NOTIFY_SOCKET", "")
 	if err := notifyManager("READY=1"); err != nil {
 		t.Errorf("without a manager: %v", err)
+	}
+}
+
+func TestNoteHidden(t *testing.T) {
+	for name, tt := range map[string]struct {
+		entries []string
+		noted   bool
+	}{
+		"empty":                 {nil, false},
+		"of a new file system":  {[]string{"lost+found"}, false},
+		"with plaintext":        {[]string{"ibdata1"}, true},
+		"file system with data": {[]string{"lost+found", "ibdata1"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			for _, e := range tt.entries {
+				if err := os.Mkdir(filepath.Join(dir, e), 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var stderr bytes.Buffer
+			noteHidden(&Env{Stderr: &stderr}, dir)
+			if noted := strings.HasPrefix(stderr.String(), "note: "+dir+" is not empty"); noted != tt.noted {
+				t.Errorf("wrote %q", stderr.String())
+			}
+		})
 	}
 }
 
