@@ -1,7 +1,6 @@
 package lineage
 
 import (
-	"slices"
 	"strings"
 	"sync"
 
@@ -34,9 +33,6 @@ type Account struct {
 	// numbered holds the folded names of tables whose next number tells of values
 	// with labels.
 	numbered map[string]bool
-	// keyed holds the folded names of tables whose statistics of indexes tell
-	// whether a value with labels that was written was there, which the rules mind.
-	keyed map[string]bool
 	// risky holds the tables whose triggers may copy protected values.
 	risky map[*schema.Table]bool
 	// checks holds what tells of protected values when others are written.
@@ -55,7 +51,7 @@ type relation struct {
 
 // New makes an Account.
 func New(catalog *schema.Catalog, rules Rules) *Account {
-	x := &Account{catalog: catalog, rules: rules, labels: map[*schema.Table][]Labels{}, routines: map[string]bool{}, lost: map[*schema.Table]bool{}, risky: map[*schema.Table]bool{}, numbered: map[string]bool{}, keyed: map[string]bool{}}
+	x := &Account{catalog: catalog, rules: rules, labels: map[*schema.Table][]Labels{}, routines: map[string]bool{}, lost: map[*schema.Table]bool{}, risky: map[*schema.Table]bool{}, numbered: map[string]bool{}}
 	if len(x.rules.List) == 0 {
 		x.rules.List = []Rule{{Name: "(derived)"}}
 	}
@@ -102,16 +98,15 @@ func (x *Account) sums() {
 	var described []*schema.Table
 	for _, t := range x.catalog.Tables {
 		switch {
-		case t.Kind == schema.System && (index(t, "CHECKSUM") >= 0 || index(t, "CARDINALITY") >= 0):
+		case t.Kind == schema.System && (index(t, "CHECKSUM") >= 0):
 			described = append(described, t)
 		case t.Kind == schema.Base && x.labels[t] != nil && !strings.EqualFold(t.Engine, "InnoDB"):
 			x.summed = true
 		}
-		if t.Kind == schema.Base && slices.ContainsFunc(t.Keys, func(k schema.Key) bool { return x.counts(t, k) }) {
-			x.keyed[strings.ToLower(t.Table)] = true
-		}
 		for i, l := range x.labels[t] {
-			x.stamped = x.stamped || t.Kind == schema.Base && x.minds(l)
+			for _, r := range l {
+				x.stamped = x.stamped || t.Kind == schema.Base && x.rules.List[r].Inference != Documented
+			}
 			if t.Columns[i].Numbered && len(l) > 0 {
 				x.numbered[strings.ToLower(t.Table)] = true
 			}
@@ -124,9 +119,6 @@ func (x *Account) sums() {
 		if i := index(t, "UPDATE_TIME"); i >= 0 && x.stamped {
 			x.add(t, i, Labels{Derived})
 		}
-		if i := index(t, "CARDINALITY"); i >= 0 && len(x.keyed) > 0 {
-			x.add(t, i, Labels{Derived})
-		}
 		switch {
 		case strings.EqualFold(t.Table, "PARTITIONS") && len(x.rules.List) > 1:
 			for _, name := range rowwise {
@@ -134,24 +126,10 @@ func (x *Account) sums() {
 					x.add(t, i, Labels{Derived})
 				}
 			}
-		case x.summed && index(t, "CHECKSUM") >= 0:
+		case x.summed:
 			x.add(t, index(t, "CHECKSUM"), Labels{Derived})
 		}
 	}
-}
-
-// minds reports whether one of the rules of labels minds what conditions tell.
-func (x *Account) minds(l Labels) bool {
-	return slices.ContainsFunc(l, func(r RuleID) bool { return x.rules.List[r].Inference != Documented })
-}
-
-// counts reports whether how many values there are in a key tells of values with
-// labels. It may be of an expression, which is not known.
-func (x *Account) counts(t *schema.Table, k schema.Key) bool {
-	return x.labels[t] != nil && slices.ContainsFunc(k.Columns, func(name string) bool {
-		i := index(t, name)
-		return i < 0 || x.minds(x.labels[t][i])
-	})
 }
 
 // named returns the labels that rules give a column by its name.

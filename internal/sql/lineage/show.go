@@ -117,27 +117,19 @@ func (c chat) shows() bool {
 
 // status judges SHOW TABLE STATUS.
 func (c chat) status() bool {
-	return !c.account.summed && len(c.account.numbered) == 0 && (!c.account.stamped || c.hides(0, updateTime))
-}
-
-// updateTime is the column of SHOW TABLE STATUS that tells when a table was changed,
-// and cardinality that of SHOW INDEX that tells how many values there are.
-const (
-	updateTime  = "Update_time"
-	cardinality = "Cardinality"
-)
-
-// hides has a column of the answer encrypted, and reports whether the statement does
-// not name it from token i.
-func (c chat) hides(i int, column string) bool {
-	c.v.Hidden = []string{column}
-	for ; i < len(c.Tokens); i++ {
-		if c.IsName(i) && strings.EqualFold(c.Name(i), column) {
+	if c.account.stamped {
+		c.v.Hidden = []string{updateTime}
+	}
+	for i := range c.Tokens {
+		if c.IsName(i) && strings.EqualFold(c.Name(i), updateTime) && c.account.stamped {
 			return false
 		}
 	}
-	return true
+	return !c.account.summed && len(c.account.numbered) == 0
 }
+
+// updateTime is the column of SHOW TABLE STATUS that tells when a table was changed.
+const updateTime = "Update_time"
 
 // begins returns the token after the words of form, or 0.
 func (c chat) begins(form []string) int {
@@ -345,9 +337,6 @@ func like(pattern, name string) bool {
 	return strings.Trim(pattern[i:], "%") == ""
 }
 
-// indexes are the words of a SHOW that lists indexes.
-var indexes = words(`keys index indexes`)
-
 // describes reports whether the statement is the words of form and a table. A
 // view's text and defaults are schema, not data.
 func (c chat) describes(form []string) bool {
@@ -361,9 +350,6 @@ func (c chat) describes(form []string) bool {
 	}
 	if c.IsWord(1, "CREATE") && c.account.numbered[strings.ToLower(c.Name(rest-1))] {
 		return false // it ends with the next number
-	}
-	if indexes[c.plain(1)] && c.account.keyed[strings.ToLower(c.Name(rest-1))] && !c.hides(rest, cardinality) {
-		return false
 	}
 	if (c.IsWord(rest, "FROM") || c.IsWord(rest, "IN")) && c.IsName(rest+1) {
 		rest += 2
