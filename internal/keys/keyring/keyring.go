@@ -123,12 +123,26 @@ type loaded struct {
 }
 
 // load reads, decodes, unwraps and authenticates the file, and compares its
-// generation with those on record.
+// generation with those on record. The record moves after the file, so a file that
+// is replaced meanwhile may seem to be behind it, and is read again.
 func (r *Ring) load(ctx context.Context) (*loaded, error) {
-	data, err := readFile(r.path)
-	if err != nil {
-		return nil, err
+	for {
+		data, err := readFile(r.path)
+		if err != nil {
+			return nil, err
+		}
+		l, err := r.parse(ctx, data)
+		if !errors.Is(err, ErrRollback) {
+			return l, err
+		}
+		if again, readErr := readFile(r.path); readErr != nil || bytes.Equal(again, data) {
+			return nil, err
+		}
 	}
+}
+
+// parse is load for the content of a key file.
+func (r *Ring) parse(ctx context.Context, data []byte) (*loaded, error) {
 	f, err := decode(data)
 	if err != nil {
 		return nil, err

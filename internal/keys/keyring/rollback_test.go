@@ -146,6 +146,40 @@ func TestProviderRecords(t *testing.T) {
 	wantOpen(t, "the provider does not tell", path, opts, keyring.ErrUnreachable)
 }
 
+// overtaken is a provider that has something happen between the reading of a key
+// file and of its generation on record.
+type overtaken struct {
+	keyring.Provider
+	meanwhile func()
+}
+
+func (o overtaken) Generation(context.Context, string) (uint64, error) {
+	o.meanwhile()
+	return 0, nil
+}
+
+func (o overtaken) RecordGeneration(context.Context, string, uint64) error { return nil }
+
+// TestReplacedMeanwhile opens a key file of which two later generations are written
+// after it was read.
+func TestReplacedMeanwhile(t *testing.T) {
+	r, path := initRing(t, keyring.InitOptions{}, options)
+	rotate := sync.OnceFunc(func() {
+		for range 2 {
+			if err := r.Rotate(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	opened := openRing(t, path, keyring.Options{Provider: func(ctx context.Context, uri string) (keyring.Provider, error) {
+		p, err := byURI(ctx, uri)
+		return overtaken{p, rotate}, err
+	}})
+	if g := opened.Generation(); g != 3 {
+		t.Errorf("generation %d, want 3", g)
+	}
+}
+
 func TestStrays(t *testing.T) {
 	r, path := initRing(t, keyring.InitOptions{}, options)
 	dir := filepath.Dir(path)
