@@ -167,7 +167,8 @@ func (o *oracle) probe(at *rawClient, f *footing, p *probe) (s sight, alive bool
 // attempt runs the statements of a probe.
 func (o *oracle) attempt(at *rawClient, p *probe) (s sight, alive bool) {
 	var tr transcript
-	all := slices.Concat([]string{"SET @a = NULL", "SELECT LAST_INSERT_ID(0)", "START TRANSACTION", p.sql}, p.after, []string{"ROLLBACK"})
+	// NULL leaves @a the type it had, which would be another on a new connection.
+	all := slices.Concat([]string{"SET @a = ''", "SET @a = NULL", "SELECT LAST_INSERT_ID(0)", "START TRANSACTION", p.sql}, p.after, []string{"ROLLBACK"})
 	if len(p.after) == 0 {
 		all = []string{p.sql}
 	}
