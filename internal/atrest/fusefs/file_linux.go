@@ -58,7 +58,6 @@ type handle struct {
 	dir    *directory
 	direct bool         // past the kernel's page cache
 	writes bool         // it may
-	wrote  atomic.Bool  // past the cache
 	faults atomic.Int64 // failed syncs that this handle was told of
 }
 

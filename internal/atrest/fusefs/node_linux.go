@@ -35,11 +35,12 @@ type node struct {
 
 	where atomic.Pointer[whereabout] // a name of a file, with write-back caching
 
-	mu       sync.Mutex
-	file     *file // the open lower file, or nil; guarded by mu
-	past     int   // handles past the page cache, with write-back caching; guarded by mu
-	cached   int   // other handles that may write; guarded by mu
-	outdated bool  // written past the page cache since the kernel was told last; guarded by mu
+	mu     sync.Mutex
+	file   *file // the open lower file, or nil; guarded by mu
+	past   int   // handles past the page cache, with write-back caching; guarded by mu
+	cached int   // other handles that may write; guarded by mu
+
+	outdated atomic.Bool // written past the page cache since the kernel was told last
 }
 
 // timeout is how long the kernel may believe what it was told: nobody else

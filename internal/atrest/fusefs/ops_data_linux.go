@@ -44,8 +44,8 @@ func (fs *fileSystem) write(r *fuse.Request) (int, unix.Errno) {
 			return 0, errno
 		}
 	}
-	if h.direct && !h.wrote.Load() {
-		h.wrote.Store(true)
+	if h.direct && !h.file.node.outdated.Load() {
+		h.file.node.outdated.Store(true)
 	}
 	if h.direct && in.Flags&unix.O_DSYNC != 0 { // else the kernel asks for it
 		if errno := h.file.sync(h, in.Flags&unix.O_SYNC != unix.O_SYNC); errno != 0 {

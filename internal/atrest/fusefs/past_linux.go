@@ -85,17 +85,15 @@ func (fs *fileSystem) leave(h *handle) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	switch {
-	case !h.direct && h.writes:
-		n.cached--
 	case h.direct:
 		n.past--
-		n.outdated = n.outdated || h.wrote.Load()
-		if n.past == 0 && n.outdated {
-			n.outdated = false
+		if n.past == 0 && n.outdated.Swap(false) {
 			if w := n.where.Load(); w != nil {
 				fs.outdated.add(*w)
 			}
 		}
+	case h.writes:
+		n.cached--
 	}
 }
 
