@@ -132,11 +132,10 @@ func (r *runner) pass(ctx context.Context, jobs []*job, complete bool) error {
 			return err
 		}
 		missed := j.links - min(uint64(len(j.names)), j.links)
-		if missed > 0 && complete {
-			r.leave(j, fmt.Sprintf("%d of its %d names are outside of the volume; remove those, or copy it and put the copy in its place", missed, j.links))
-			continue
-		}
 		if missed > 0 {
+			if complete {
+				r.leave(j, fmt.Sprintf("%d of its %d names are outside of the volume; remove those, or copy it and put the copy in its place", missed, j.links))
+			}
 			continue
 		}
 		if err := r.do(ctx, j); err != nil && !errors.Is(err, os.ErrNotExist) {
