@@ -77,8 +77,21 @@ func TestMain(m *testing.M) {
 	}
 }
 
+func openDir(path string, keys volume.KeySource) (*volume.Dir, error) {
+	return volume.OpenDir(path, func() (volume.KeySource, error) { return keys, nil }, volume.DirOptions{})
+}
+
+func mustOpen(t testing.TB, path string, keys volume.KeySource) *volume.Dir {
+	t.Helper()
+	d, err := openDir(path, keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
 func rekeyAt(ctx context.Context, path string, keys volume.KeySource) error {
-	d, err := volume.OpenDir(path, func() (volume.KeySource, error) { return keys, nil }, volume.DirOptions{})
+	d, err := openDir(path, keys)
 	if err != nil {
 		return err
 	}
@@ -142,10 +155,7 @@ func newVolume(t testing.TB, keys volume.KeySource) string {
 // each key version.
 func checkFiles(t *testing.T, path string, keys volume.KeySource) map[uint32]int {
 	t.Helper()
-	d, err := volume.OpenDir(path, func() (volume.KeySource, error) { return keys, nil }, volume.DirOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := mustOpen(t, path, keys)
 	defer d.Close()
 	at := func(name string) string { return filepath.Join(path, "files", name) }
 	versions := map[uint32]int{}
@@ -198,10 +208,7 @@ func TestRun(t *testing.T) {
 	one, two := mustKeys(t, 1), mustKeys(t, 2)
 	path := newVolume(t, one)
 	before := attributes(t, path)
-	d, err := volume.OpenDir(path, func() (volume.KeySource, error) { return two, nil }, volume.DirOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := mustOpen(t, path, two)
 	var last Progress
 	s, err := Run(t.Context(), d, Options{Progress: func(p Progress) { last = p }})
 	if err != nil {
@@ -232,11 +239,7 @@ func TestNameOutside(t *testing.T) {
 	if err := os.Link(filepath.Join(path, "files", "b"), filepath.Join(path, "outside")); err != nil {
 		t.Fatal(err)
 	}
-	two := mustKeys(t, 2)
-	d, err := volume.OpenDir(path, func() (volume.KeySource, error) { return two, nil }, volume.DirOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := mustOpen(t, path, mustKeys(t, 2))
 	defer d.Close()
 	noted := ""
 	s, err := Run(t.Context(), d, Options{Note: func(path, why string) { noted += path + ": " + why }})
@@ -259,11 +262,7 @@ func TestUnreadable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	two := mustKeys(t, 2)
-	d, err := volume.OpenDir(path, func() (volume.KeySource, error) { return two, nil }, volume.DirOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := mustOpen(t, path, mustKeys(t, 2))
 	defer d.Close()
 	noted := map[string]bool{}
 	s, err := Run(t.Context(), d, Options{Note: func(path, _ string) { noted[path] = true }})
@@ -279,11 +278,7 @@ func TestUnreadable(t *testing.T) {
 // comes: none may be missed.
 func TestNamesChange(t *testing.T) {
 	path := newVolume(t, mustKeys(t, 1))
-	two := mustKeys(t, 2)
-	d, err := volume.OpenDir(path, func() (volume.KeySource, error) { return two, nil }, volume.DirOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := mustOpen(t, path, mustKeys(t, 2))
 	defer d.Close()
 	at := func(name string) string { return filepath.Join(path, "files", name) }
 	moved, walks := 0, 0
