@@ -148,10 +148,7 @@ func (n naming) effect(r result.Row) string {
 // brief is effect in a few words, of a row with an estimate.
 func (n naming) brief(r result.Row) string {
 	iv, w := r.OverheadPct, n.workload(r)
-	switch findingOf(r) {
-	case noEstimate:
-		return w + " has no estimate (" + whyAbsent(r) + ")"
-	case unclear:
+	if findingOf(r) == unclear {
 		return fmt.Sprintf("%s %s %% (%s, not told from zero)", w, pct(iv.Est), span(*iv))
 	}
 	return fmt.Sprintf("%s %s %% (%s)", w, pct(iv.Est), span(*iv))
@@ -159,26 +156,18 @@ func (n naming) brief(r result.Row) string {
 
 // across sums up many rows by their extremes.
 func (n naming) across(rows []result.Row) string {
-	var lo, hi *result.Row
-	clear, without := 0, 0
-	for i, r := range rows {
-		f := findingOf(r)
-		if f == noEstimate {
-			without++
-			continue
-		}
-		if f == costs {
-			clear++
-		}
-		if lo == nil || r.OverheadPct.Est < lo.OverheadPct.Est {
-			lo = &rows[i]
-		}
-		if hi == nil || r.OverheadPct.Est > hi.OverheadPct.Est {
-			hi = &rows[i]
-		}
-	}
+	lo, hi := extremes(rows)
 	if lo == nil {
 		return fmt.Sprintf(" None of %s has an estimate.", plural(len(rows), "further comparison"))
+	}
+	clear, without := 0, 0
+	for _, r := range rows {
+		switch findingOf(r) {
+		case noEstimate:
+			without++
+		case costs:
+			clear++
+		}
 	}
 	t := fmt.Sprintf(" Across %s the estimate runs from %s %% (%s) to %s %% (%s); the interval lies above zero in %d of them",
 		plural(len(rows), "further comparison"), pct(lo.OverheadPct.Est), n.workload(*lo), pct(hi.OverheadPct.Est), n.workload(*hi), clear)
