@@ -354,12 +354,11 @@ func Reachable(engineName, dir string) error {
 	if err != nil {
 		return err
 	}
-	dir, err = filepath.Abs(dir)
-	for err == nil && !exists(dir) {
-		dir = filepath.Dir(dir)
-	}
-	if err != nil {
+	if dir, err = filepath.Abs(dir); err != nil {
 		return err
+	}
+	for !exists(dir) {
+		dir = filepath.Dir(dir)
 	}
 	return searchable(dir, cred)
 }
