@@ -4,7 +4,8 @@
 # FLAVOUR is mariadb or mysql (see fetch-mysql.sh).
 #
 # Needs the server and its clients, Go, Python 3, Node, Java 17 and Maven. The
-# programs come from their registries; KEEP=DIR keeps them for the next run. Exit code 1: a step failed through the gate that works without.
+# programs come from their registries; KEEP=DIR keeps them for the next run. Exit
+# code 1: a step failed through the gate that works without.
 set -eu
 cd "$(dirname "$0")/.."
 here=$PWD/internal/clienttest/tools
