@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -255,6 +255,6 @@ func processState(pid int) string {
 		return ""
 	}
 	// "pid (name) state ...", and the name may hold anything.
-	state := strings.TrimSpace(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
-	return state[:min(1, len(state))]
+	state := bytes.TrimSpace(stat[bytes.LastIndexByte(stat, ')')+1:])
+	return string(state[:min(1, len(state))])
 }

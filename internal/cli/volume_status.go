@@ -199,11 +199,11 @@ func silentMount(lower string) (m *mountStatus, err error) {
 // isAlive reports whether the process pid runs; one that has ended and that its
 // parent has not noticed yet does not.
 func isAlive(pid int) bool {
-	if pid <= 0 || unix.Kill(pid, 0) == unix.ESRCH {
+	if pid <= 0 {
 		return false
 	}
-	state := processState(pid)
-	return state != "Z" && state != "X"
+	state := processState(pid) // first: it may end between the two looks
+	return state != "Z" && state != "X" && unix.Kill(pid, 0) != unix.ESRCH
 }
 
 // count adds up the files of v.
