@@ -96,7 +96,7 @@ func claimResults(dir string) (*disk.FileLock, error) {
 }
 
 // leave unlocks the result directory. Of a run that did not come to a record
-// nothing stays, unless the directory was named.
+// nothing stays but the directory, if it was named.
 func (o *benchRun) leave(lock *disk.FileLock) error {
 	if !hasRecords(o.out) {
 		os.Remove(filepath.Join(o.out, dataName)) // if it is empty
@@ -116,7 +116,7 @@ func hasRecords(dir string) bool {
 
 // isResults reports whether a run has written to dir.
 func isResults(dir string) (bool, error) {
-	if _, err := os.Lstat(filepath.Join(dir, result.FileName)); err == nil {
+	if hasRecords(dir) {
 		return true, nil
 	}
 	f, err := disk.OpenRegular(filepath.Join(dir, lockName))
