@@ -2,7 +2,6 @@
 # make test    every test, real servers included
 
 GO      ?= go
-GOFLAGS ?= -trimpath
 BIN      = bin/veildb
 
 .PHONY: all bench build test test-clients test-deps test-gate-soak test-lineage \
@@ -12,7 +11,7 @@ all: build
 
 build:
 	@mkdir -p bin
-	$(GO) build $(GOFLAGS) -o $(BIN) ./cmd/veildb
+	$(GO) build -trimpath -o $(BIN) ./cmd/veildb
 
 bench: build
 	@./$(BIN) bench
