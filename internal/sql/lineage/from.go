@@ -23,7 +23,7 @@ func (a *analysis) from(t sqlast.TableRef, sc *scope, left *lefts) *rel {
 		if t.Lateral {
 			outer = a.lateral(sc, left)
 		}
-		cols := a.named(a.query(t.Query, outer), t.Columns)
+		cols := a.titled(t.Query, t.Columns, outer)
 		return newRel(&source{name: t.Alias, columns: cols})
 	case *sqlast.JSONTable:
 		v := a.value(t.Doc, a.lateral(sc, left))

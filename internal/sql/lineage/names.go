@@ -1,6 +1,7 @@
 package lineage
 
 import (
+	"slices"
 	"unicode"
 	"unicode/utf8"
 )
@@ -85,6 +86,29 @@ func given(name string) string {
 }
 
 const maxGiven = 255
+
+// replaced takes names that no column of a table can have for not known. In the
+// result of a query of WITH, and for ORDER BY of its set operations, the server
+// puts others (Name_exp_1) in place of those that are not given there.
+func replaced(cols []column) []column {
+	odd := func(c column) bool {
+		n := len(c.name)
+		return n > 0 && (c.name[n-1] <= ' ' || utf8.RuneCountInString(c.name) > maxName)
+	}
+	if !slices.ContainsFunc(cols, odd) {
+		return cols
+	}
+	cols = slices.Clone(cols)
+	for i := range cols {
+		if odd(cols[i]) {
+			cols[i].name = ""
+		}
+	}
+	return cols
+}
+
+// maxName is how many characters the name of a column of a table can have.
+const maxName = 64
 
 // sameTable compares names of tables and aliases.
 func (a *analysis) sameTable(x, y string) match {

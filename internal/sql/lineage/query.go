@@ -1,6 +1,8 @@
 package lineage
 
 import (
+	"slices"
+
 	"github.com/veildb/veildb/internal/sql/sqlast"
 )
 
@@ -194,7 +196,8 @@ func (a *analysis) setOp(q *sqlast.SetOp, sc *scope) []column {
 	if len(q.Branches) > 1 && !a.rounds {
 		a.compareBranches(q, branches)
 	}
-	a.order(q.Order, &scope{outer: sc.outer, ctes: sc.ctes, rel: newRel(&source{columns: out})}, out)
+	names := replaced(out)
+	a.order(q.Order, &scope{outer: sc.outer, ctes: sc.ctes, rel: newRel(&source{columns: names})}, names)
 	return out
 }
 
@@ -259,7 +262,7 @@ func (a *analysis) rows(q *sqlast.Rows, sc *scope) []column {
 			}
 		}
 	}
-	a.order(q.Order, &scope{outer: sc.outer, ctes: sc.ctes}, out)
+	a.order(q.Order, &scope{outer: sc.outer, ctes: sc.ctes, rel: newRel(&source{columns: out})}, out)
 	return out
 }
 
@@ -272,13 +275,38 @@ func (a *analysis) with(w *sqlast.With, sc *scope) *ctes {
 		return visible
 	}
 	for _, c := range w.CTEs {
-		cols := a.named(a.query(c.Query, inner), c.Columns)
+		cols := a.defined(c, inner)
 		if a.refusal != nil || a.pending {
 			return visible
 		}
 		visible.list = append(visible.list, &cte{c.Name, cols, true})
 	}
 	return visible
+}
+
+// defined returns the columns of a query of WITH.
+func (a *analysis) defined(c *sqlast.CTE, inner *scope) []column {
+	return replaced(a.titled(c.Query, c.Columns, inner))
+}
+
+// titled returns the columns of a query under the names that a list gives them, if
+// there is one. Servers may give them those before they look what the ORDER BY of a
+// set operation names: that may be any of the columns then.
+func (a *analysis) titled(q sqlast.Query, names []string, sc *scope) []column {
+	cols := a.query(q, sc)
+	if names != nil && ordersByName(q) {
+		for i := range cols {
+			a.use(useOrder, cols[i].labels)
+		}
+	}
+	return a.named(cols, names)
+}
+
+// ordersByName reports whether a set operation has an ORDER BY of more than
+// positions.
+func ordersByName(q sqlast.Query) bool {
+	s, ok := q.(*sqlast.SetOp)
+	return ok && (slices.ContainsFunc(s.Order, func(e sqlast.Expr) bool { return position(e) < 0 }) || ordersByName(s.Branches[0].Query))
 }
 
 // named gives columns other names.
@@ -312,7 +340,7 @@ func (a *analysis) recursive(w *sqlast.With, visible *ctes, inner *scope) {
 		changed, known := false, 0
 		for i, c := range w.CTEs {
 			before := a.state
-			cols := a.named(a.query(c.Query, inner), c.Columns)
+			cols := a.defined(c, inner)
 			ref, pending := a.refusal, a.pending
 			a.state = before
 			if ref != nil {
@@ -336,7 +364,7 @@ func (a *analysis) recursive(w *sqlast.With, visible *ctes, inner *scope) {
 	a.rounds = wasRounds
 	// Once more for what conditions and functions in them do.
 	for _, c := range w.CTEs {
-		a.query(c.Query, inner)
+		a.defined(c, inner)
 	}
 }
 

@@ -2323,6 +2323,38 @@ SELECT g.größe FROM größe g JOIN (SELECT 1 größe) h
 
 SELECT q.`größe ` FROM (SELECT größe AS `größe ` FROM größe) q
 
+-- names that the server puts in place of those no column of a table can have, in queries of WITH
+WITH q AS (SELECT q.`größe ` FROM (SELECT größe AS `größe ` FROM größe) q) SELECT * FROM q
+
+WITH q AS (SELECT t.`a ` FROM (SELECT ssn AS `a ` FROM employee) t) SELECT (SELECT Name_exp_1 FROM q LIMIT 1) AS x FROM (SELECT 1 AS Name_exp_1) o
+
+WITH q AS (SELECT * FROM (SELECT ssn AS `a	` FROM employee) t) SELECT (SELECT Name_exp_1 FROM q LIMIT 1) AS x FROM (SELECT 1 AS Name_exp_1) o
+
+WITH q AS (SELECT t.* FROM (SELECT ssn AS `aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa` FROM employee) t) SELECT (SELECT Name_exp_1 FROM q LIMIT 1) AS x FROM (SELECT 1 AS Name_exp_1) o
+
+WITH RECURSIVE q AS (SELECT t.`a ` FROM (SELECT ssn AS `a ` FROM employee) t UNION ALL SELECT 'x' FROM q WHERE FALSE) SELECT (SELECT Name_exp_1 FROM q LIMIT 1) AS x FROM (SELECT 1 AS Name_exp_1) o
+
+SELECT (WITH q AS (SELECT id, t.`a ` FROM (SELECT id, ssn AS `a ` FROM employee) t UNION ALL SELECT 0, '300' ORDER BY Name_exp_2 LIMIT 1) SELECT id FROM q) AS x FROM (SELECT 1 AS Name_exp_2) o
+
+WITH q AS (SELECT d.id, t.`a ` FROM dept d JOIN (SELECT 'x' AS `a `) t) SELECT id FROM q
+
+-- what names mean in ORDER BY of set operations and VALUES
+SELECT (WITH q(n, zz) AS (SELECT id, ssn AS b FROM employee UNION ALL SELECT 0, '300' ORDER BY zz LIMIT 1) SELECT n FROM q) AS x FROM (SELECT 1 AS zz) o
+
+SELECT (WITH q(n, zz) AS ((SELECT id, ssn AS b FROM employee UNION ALL SELECT 0, '300' ORDER BY zz LIMIT 1)) SELECT n FROM q) AS x FROM (SELECT 1 AS zz) o
+
+WITH q(id, name) AS (SELECT ssn AS name, id FROM employee UNION ALL SELECT '300', 0 ORDER BY id LIMIT 1) SELECT name FROM q
+
+SELECT (WITH RECURSIVE q(n, zz) AS (SELECT id, ssn AS b FROM employee UNION ALL SELECT n, 'x' FROM q WHERE FALSE ORDER BY zz LIMIT 1) SELECT n FROM q) AS x FROM (SELECT 1 AS zz) o
+
+WITH q(n, name) AS (SELECT id, name FROM employee UNION ALL SELECT id, name FROM dept ORDER BY name LIMIT 3) SELECT name FROM q
+
+WITH q(n, s) AS (SELECT id, ssn FROM employee UNION ALL SELECT id, ssn FROM employee ORDER BY 1 LIMIT 3) SELECT n, s FROM q
+
+SELECT (SELECT `1` FROM (VALUES ((SELECT MIN(ssn) FROM employee), 1), ('300', 2) ORDER BY `(SELECT MIN(ssn) FROM employee)` LIMIT 1) t) AS x FROM (SELECT 1 AS `(SELECT MIN(ssn) FROM employee)`) o
+
+SELECT (WITH q(zz, n) AS (VALUES ((SELECT MIN(ssn) FROM employee), 1), ('300', 2) ORDER BY zz LIMIT 1) SELECT n FROM q) AS x FROM (SELECT 1 AS zz) o
+
 -- errors
 SELECT CAST(ssn AS DATE), CAST(notes AS DECIMAL(5)) FROM employee
 SHOW COUNT(*) ERRORS
