@@ -180,6 +180,37 @@ func TestReplacedMeanwhile(t *testing.T) {
 	}
 }
 
+// TestCheckedMeanwhile checks a key file of which two later generations were written
+// after it was opened, and then one that was put back.
+func TestCheckedMeanwhile(t *testing.T) {
+	writer, path := initRing(t, keyring.InitOptions{}, options)
+	first, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts := options
+	opts.AllowRollback = true // as the command has it: what does not hold is a finding
+	checked := openRing(t, path, opts)
+	for range 2 {
+		if err := writer.Rotate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, f := range checked.Check(t.Context()) {
+		if f.Err != nil {
+			t.Errorf("%s: %v", f.Name, f.Err)
+		}
+	}
+	if err := os.WriteFile(path, first, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range openRing(t, path, opts).Check(t.Context()) {
+		if behind := errors.Is(f.Err, keyring.ErrRollback); behind != strings.Contains(f.Name, "on record") {
+			t.Errorf("put back: %s: %v", f.Name, f.Err)
+		}
+	}
+}
+
 func TestStrays(t *testing.T) {
 	r, path := initRing(t, keyring.InitOptions{}, options)
 	dir := filepath.Dir(path)

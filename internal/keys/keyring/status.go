@@ -204,14 +204,22 @@ func (r *Ring) checkProvider(ctx context.Context) error {
 	return nil
 }
 
+// checkRecord compares the generation with those on record; a file that was
+// replaced meanwhile is read again, see load.
 func (r *Ring) checkRecord(ctx context.Context) error {
 	r.changing.Lock()
 	defer r.changing.Unlock()
-	highest, err := recorded(ctx, r.file, r.path, r.provider, r.opts)
-	if err == nil && highest > r.file.Generation {
-		err = fmt.Errorf("generation %d, on record %d: %w", r.file.Generation, highest, ErrRollback)
+	for {
+		highest, err := recorded(ctx, r.file, r.path, r.provider, r.opts)
+		if err != nil || highest <= r.file.Generation {
+			return err
+		}
+		if changed, err := r.reloadLocked(ctx); err != nil {
+			return err
+		} else if !changed {
+			return fmt.Errorf("generation %d, on record %d: %w", r.file.Generation, highest, ErrRollback)
+		}
 	}
-	return err
 }
 
 func (r *Ring) checkMode() error {
