@@ -60,7 +60,11 @@ func (o *backendOptions) open(op string) (out []*gate.Backend, err error) {
 	for _, s := range o.backends {
 		d, err := dsn.ParseServer(s)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", op, err)
+			err = fmt.Errorf("%s: --backend: %w", op, err)
+			if errors.Is(err, dsn.ErrSyntax) {
+				err = &Error{Err: err, Hint: "name the server as mysql://USER@HOST:PORT/ or mysql://USER@/?socket=PATH"}
+			}
+			return nil, err
 		}
 		if d.Dialect() != dsn.MySQL {
 			return nil, usagef(op, "a gate is for servers of the MySQL protocol", "--backend must begin with mysql:// or mariadb://")
