@@ -50,6 +50,10 @@ func (o *auditOptions) run(ctx context.Context, env *Env, lower string) error {
 		"convert it to a volume without --backend kernel, which can be audited"); err != nil {
 		return err
 	}
+	lower, err := lowerOf(lower)
+	if err != nil {
+		return err
+	}
 	if o.write != "" {
 		return o.runWrite(ctx, env, lower)
 	}

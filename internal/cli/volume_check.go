@@ -53,6 +53,10 @@ func (o *volumeCheck) run(ctx context.Context, env *Env, lower string) error {
 	} else if k != nil {
 		return o.checkKernel(ctx, env, k)
 	}
+	lower, err := lowerOf(lower)
+	if err != nil {
+		return err
+	}
 	v, restored, err := o.open(ctx, env, lower)
 	if err != nil {
 		return err
@@ -84,9 +88,6 @@ func (o *volumeCheck) open(ctx context.Context, env *Env, lower string) (v *open
 	}
 	if !o.repair {
 		v, err = viewVolume(ctx, env, lower, o.key)
-		if errors.Is(err, volume.ErrCorrupt) {
-			err = &Error{Err: err, Hint: "the configuration has a copy; to use it: veildb volume check LOWER --key KEYFILE --repair"}
-		}
 		return v, false, err
 	}
 	v, err = openVolume(ctx, env, lower, o.key, "repairing")
@@ -99,7 +100,7 @@ func (o *volumeCheck) open(ctx context.Context, env *Env, lower string) (v *open
 		held.ring.Close()
 	}
 	if rerr != nil {
-		return nil, false, errors.Join(err, rerr)
+		return nil, false, &Error{Err: errors.Join(err, rerr), Hint: "restore it from a backup"}
 	}
 	v, err = openVolume(ctx, env, lower, o.key, "repairing")
 	return v, true, err

@@ -90,6 +90,10 @@ func (o *mountOptions) check() (err error) {
 func (o *mountOptions) checkPlaces() error {
 	if fi, err := os.Stat(o.mountpoint); err == nil && !fi.IsDir() {
 		return usagef(opMount, "name a directory", "%s is no directory", o.mountpoint)
+	} else if err == nil && o.mountpoint != o.lower {
+		if _, err := os.Lstat(filepath.Join(o.mountpoint, ".veildb")); err == nil {
+			return usagef(opMount, "name the volume first, then the directory on which to mount it", "%s is a volume", o.mountpoint)
+		}
 	}
 	if within(o.lower, o.mountpoint) {
 		return usagef(opMount, "name a directory outside the volume", "%s lies in %s", o.mountpoint, o.lower)
@@ -185,19 +189,11 @@ func (o *mountOptions) open(ctx context.Context, env *Env) (*source, error) {
 	if o.noCipher {
 		return openPlain(o.lower)
 	}
-	var ring *keyring.Ring
-	dir, err := volume.OpenDir(o.lower, func() (volume.KeySource, error) {
-		var err error
-		ring, err = openKeyring(ctx, env, o.key)
-		return ring, err
-	}, volume.DirOptions{Purpose: "mounted on " + o.mountpoint, ReadOnly: o.readOnly})
+	v, err := openVolumeWith(ctx, env, o.lower, o.key, volume.DirOptions{Purpose: "mounted on " + o.mountpoint, ReadOnly: o.readOnly})
 	if err != nil {
-		if ring != nil {
-			ring.Close()
-		}
 		return nil, err
 	}
-	return &source{dir.Root(), ring, dir.Private("mount.log"), dir, ring, closers{dir, ring}}, nil
+	return &source{v.Root(), v.ring, v.Private("mount.log"), v.Dir, v.ring, v}, nil
 }
 
 // openPlain opens a directory that is no volume.
@@ -214,17 +210,6 @@ func openPlain(path string) (*source, error) {
 		return nil, fmt.Errorf("%s: %w", path, volume.ErrBusy)
 	}
 	return &source{root: root, Closer: root}, nil
-}
-
-// closers are closed in order.
-type closers []io.Closer
-
-func (c closers) Close() error {
-	var errs []error
-	for _, one := range c {
-		errs = append(errs, one.Close())
-	}
-	return errors.Join(errs...)
 }
 
 // serve mounts and serves until the mount is gone.

@@ -42,9 +42,17 @@ func openVolumeWith(ctx context.Context, env *Env, lower, key string, opts volum
 		if v.ring != nil {
 			v.ring.Close()
 		}
-		return nil, err
+		return nil, hintCopy(err)
 	}
 	return v, nil
+}
+
+// hintCopy names the way back from a configuration that is damaged or missing.
+func hintCopy(err error) error {
+	if errors.Is(err, volume.ErrCorrupt) {
+		err = &Error{Err: err, Hint: "the configuration has a copy; to use it: veildb volume check LOWER --key KEYFILE --repair"}
+	}
+	return err
 }
 
 // keys returns the function that opens the key file once it is needed.
@@ -76,7 +84,7 @@ func viewVolume(ctx context.Context, env *Env, lower, key string) (*openedVolume
 		if v.ring != nil {
 			v.ring.Close()
 		}
-		return nil, err
+		return nil, hintCopy(err)
 	}
 	return v, nil
 }

@@ -59,6 +59,10 @@ func (o *scanOptions) run(ctx context.Context, env *Env, lower string) error {
 	if err != nil {
 		return err
 	}
+	lower, err = lowerOf(lower)
+	if err != nil {
+		return err
+	}
 	v, err := viewVolume(ctx, env, lower, o.key)
 	if err != nil {
 		return err
