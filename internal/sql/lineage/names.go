@@ -93,7 +93,7 @@ const maxGiven = 255
 func replaced(cols []column) []column {
 	odd := func(c column) bool {
 		n := len(c.name)
-		return n > 0 && (c.name[n-1] <= ' ' || utf8.RuneCountInString(c.name) > maxName)
+		return c.text || n > 0 && (c.name[n-1] <= ' ' || utf8.RuneCountInString(c.name) > maxName)
 	}
 	if !slices.ContainsFunc(cols, odd) {
 		return cols
@@ -101,7 +101,7 @@ func replaced(cols []column) []column {
 	cols = slices.Clone(cols)
 	for i := range cols {
 		if odd(cols[i]) {
-			cols[i].name = ""
+			cols[i].name, cols[i].text = "", false
 		}
 	}
 	return cols

@@ -5,10 +5,10 @@ import (
 	"testing"
 )
 
-// TestReplacedNames: what the server calls the columns of a query of WITH, and what
-// ORDER BY of a set operation names, is not looked for further out alone. A word in
-// want is the rule of a refusal, * is ciphertext and - plain.
-func TestReplacedNames(t *testing.T) {
+// TestServersNames: what the server itself calls a column of a result, and what ORDER
+// BY of a set operation names, is not looked for further out alone. A word in want is
+// the rule of a refusal, * is ciphertext and - plain.
+func TestServersNames(t *testing.T) {
 	w := newWorld()
 	if !w.run(t, schemaFile(t, "schema_hr.sql")) {
 		t.Fatal("definitions not understood")
@@ -32,6 +32,14 @@ func TestReplacedNames(t *testing.T) {
 		{"a list, of others", "WITH q(b, c) AS (SELECT name, id FROM employee UNION ALL SELECT name, id FROM employee ORDER BY name) SELECT c, b FROM q", "--"},
 		{"a list, recursive", "SELECT (WITH RECURSIVE q(b, id) AS (SELECT ssn, id FROM employee UNION ALL SELECT 'x', id FROM q WHERE FALSE ORDER BY b LIMIT 1) SELECT id FROM q) FROM (SELECT 1 AS b) o", "predicate"},
 		{"VALUES", "SELECT (SELECT t.b FROM (VALUES ROW((SELECT MIN(ssn) FROM employee), 1), ROW('x', 2) ORDER BY column_0 LIMIT 1) AS t (a, b)) FROM (SELECT 1 AS column_0) o", "predicate"},
+		{"the text of an expression", "SELECT EXISTS(SELECT MIN(ssn) FROM employee HAVING `MIN(ssn)` > '3') FROM (SELECT 1 AS `MIN(ssn)`) o", "predicate"},
+		{"the text of an expression, in ORDER BY", "SELECT LEFT(ssn, 1) FROM (SELECT ssn, 1 AS `LEFT(ssn, 1)` FROM employee) t ORDER BY `LEFT(ssn, 1)`", "predicate"},
+		{"the text of an expression, beside an alias", "SELECT id AS `LEFT(ssn, 1)`, LEFT(ssn, 1) FROM employee ORDER BY `LEFT(ssn, 1)`", "predicate"},
+		{"a word beside an expression", "SELECT LEFT(ssn, 1), name FROM employee HAVING name > 'a' ORDER BY name", "*-"},
+		{"a name that was replaced, in HAVING", "WITH q AS (SELECT t.`a ` FROM (SELECT ssn AS `a ` FROM employee) t) SELECT q.*, id FROM q, (SELECT 1 AS Name_exp_1, 2 AS id) o HAVING Name_exp_1 > '3'", "predicate"},
+		{"a text that was replaced, in HAVING", "WITH q AS (SELECT CONCAT(ssn, '" + strings.Repeat("x", 65) + "') FROM employee) SELECT q.*, id FROM q, (SELECT 1 AS Name_exp_1, 2 AS id) o HAVING Name_exp_1 > '3'", "predicate"},
+		{"an alias beside a column that is an expression", "SELECT id, LEFT(ssn, 1) AS x FROM (SELECT id, ssn, LEFT(name, 1) AS x FROM employee) t HAVING x > '4'", "predicate"},
+		{"a column that is an expression, under its name", "SELECT id, x FROM (SELECT id, LEFT(name, 1) AS x FROM employee) t HAVING x > '4'", "--"},
 	} {
 		if got := short(x.judge(c.sql, Session{Database: "hr"})); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)

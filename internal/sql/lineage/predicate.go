@@ -318,7 +318,8 @@ func (a *analysis) order(list []sqlast.Expr, from *scope, out []column) {
 		}
 		if c, ok := e.(*sqlast.Column); ok && c.Table == "" {
 			if f, ok := a.lookupResults(c.Name, out); ok {
-				a.use(useOrder, f.labels)
+				also, _ := unnamedResults(c.Name, out)
+				a.use(useOrder, f.labels.Union(also.labels))
 				continue
 			}
 		}

@@ -112,6 +112,8 @@ func (a *analysis) list(items []sqlast.Item, from *scope) []column {
 		c := column{name: given(it.Alias), labels: v.labels, base: v.base, tells: v.tells, src: v.src, node: v.node}
 		if col, ok := it.Expr.(*sqlast.Column); ok && it.Alias == "" {
 			c.name = col.Name
+		} else {
+			c.text = it.Alias == ""
 		}
 		out = append(out, c)
 	}
@@ -173,7 +175,7 @@ func (a *analysis) setOp(q *sqlast.SetOp, sc *scope) []column {
 			out = append([]column(nil), cols...)
 			if i > 0 { // the names are those of a branch not known yet
 				for j := range out {
-					out[j].name = ""
+					out[j].name, out[j].text = "", false
 				}
 			}
 			continue
@@ -320,7 +322,7 @@ func (a *analysis) named(cols []column, names []string) []column {
 	}
 	cols = append([]column(nil), cols...)
 	for i := range cols {
-		cols[i].name = names[i]
+		cols[i].name, cols[i].text = names[i], false
 	}
 	return cols
 }

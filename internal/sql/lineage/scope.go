@@ -1,13 +1,16 @@
 package lineage
 
 import (
+	"unicode/utf8"
+
 	"github.com/veildb/veildb/internal/sql/schema"
 	"github.com/veildb/veildb/internal/sql/sqlast"
 )
 
 // A column is a column of a relation.
 type column struct {
-	name   string // "" if it is what the server calls an expression
+	name   string // "" if it is not known what the server calls it
+	text   bool   // it is an expression, which the server calls by its text
 	labels Labels
 	base   *baseColumn // whose values it shows unchanged, nil for others
 	hidden bool        // not in *
@@ -103,7 +106,10 @@ func (a *analysis) lookup(c *sqlast.Column, sc *scope) found {
 				return found{}
 			}
 			if n == 1 && s.direct && sees {
-				if r, ok := a.lookupResults(c.Name, s.results); ok && r.base != f.base {
+				if r, ok := a.lookupResults(c.Name, s.results); ok && (r.base == nil || r.base != f.base) {
+					add(r)
+				}
+				if r, ok := unnamedResults(c.Name, s.results); ok {
 					add(r)
 				}
 			}
@@ -121,6 +127,9 @@ func (a *analysis) lookup(c *sqlast.Column, sc *scope) found {
 		}
 		if sees {
 			if r, ok := a.lookupResults(c.Name, s.results); ok {
+				add(r)
+			}
+			if r, ok := unnamedResults(c.Name, s.results); ok {
 				add(r)
 			}
 		}
@@ -201,6 +210,22 @@ func (a *analysis) lookupResults(name string, results []column) (f found, ok boo
 		ok = true
 	}
 	return f, ok
+}
+
+// unnamedResults returns the labels of results a name could mean because theirs are
+// not known, and whether there are any. The text of an expression with labels is no
+// plain word.
+func unnamedResults(name string, results []column) (f found, ok bool) {
+	word := len(name) <= maxName
+	for _, c := range []byte(name) {
+		word = word && (c >= utf8.RuneSelf || c == '_' || c == '$' || '0' <= c && c <= '9' || 'a' <= lower(c) && lower(c) <= 'z')
+	}
+	for i := range results {
+		if r := &results[i]; r.name == "" && !(r.text && word) {
+			f = found{labels: f.labels.Union(r.labels), tells: true}
+		}
+	}
+	return f, len(f.labels) > 0
 }
 
 // ctes are the named queries of a WITH that can be seen.

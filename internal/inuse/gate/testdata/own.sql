@@ -2355,6 +2355,29 @@ SELECT (SELECT `1` FROM (VALUES ((SELECT MIN(ssn) FROM employee), 1), ('300', 2)
 
 SELECT (WITH q(zz, n) AS (VALUES ((SELECT MIN(ssn) FROM employee), 1), ('300', 2) ORDER BY zz LIMIT 1) SELECT n FROM q) AS x FROM (SELECT 1 AS zz) o
 
+-- what names mean in HAVING, ORDER BY and GROUP BY: the server's of an expression, and an alias beside a column
+SELECT (SELECT d.id FROM (SELECT id, SUBSTR(ssn,5,2) FROM employee ORDER BY `SUBSTR(ssn,5,2)` LIMIT 1) d) AS x FROM (SELECT 1 AS `SUBSTR(ssn,5,2)`) o
+
+SELECT EXISTS(SELECT LEFT(ssn,1) FROM employee WHERE id = 1 HAVING `LEFT(ssn,1)` > '8') AS x FROM (SELECT 1 AS `LEFT(ssn,1)`) o
+
+SELECT EXISTS(SELECT MIN(ssn) FROM employee HAVING `MIN(ssn)` > '300') AS x FROM (SELECT 1 AS `MIN(ssn)`) o
+
+SELECT id, SUBSTR(ssn,5,2) FROM (SELECT id, ssn, 1 AS `SUBSTR(ssn,5,2)` FROM employee) t ORDER BY `SUBSTR(ssn,5,2)`
+
+SELECT id, LEFT(ssn,1) FROM (SELECT id, ssn, 1 AS `LEFT(ssn,1)` FROM employee) t HAVING `LEFT(ssn,1)` > '4'
+
+SELECT id, LEFT(ssn,1) AS x FROM (SELECT id, ssn, LEFT(name, 1) AS x FROM employee) t HAVING x > '4'
+
+SELECT COUNT(*), LEFT(ssn,1) AS x FROM (SELECT id, ssn, LEFT('a', 1) AS x FROM employee) t GROUP BY x
+
+SELECT name, (SELECT x > '5') AS y, LEFT(ssn,1) AS x FROM (SELECT name, ssn, LEFT(name, 1) AS x FROM employee) t
+
+WITH q AS (SELECT t.`a ` FROM (SELECT LEFT(ssn,1) AS `a ` FROM employee) t) SELECT q.*, id FROM q, (SELECT 1 AS Name_exp_1, 2 AS id) o HAVING Name_exp_1 > '4'
+
+SELECT LEFT(name,1) FROM dept ORDER BY `LEFT(name,1)`
+
+SELECT LEFT(ssn,1), name FROM employee ORDER BY name
+
 -- errors
 SELECT CAST(ssn AS DATE), CAST(notes AS DECIMAL(5)) FROM employee
 SHOW COUNT(*) ERRORS
