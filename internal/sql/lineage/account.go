@@ -98,7 +98,7 @@ func (x *Account) sums() {
 	var described []*schema.Table
 	for _, t := range x.catalog.Tables {
 		switch {
-		case t.Kind == schema.System && (index(t, "CHECKSUM") >= 0):
+		case t.Kind == schema.System && index(t, "CHECKSUM") >= 0:
 			described = append(described, t)
 		case t.Kind == schema.Base && x.labels[t] != nil && !strings.EqualFold(t.Engine, "InnoDB"):
 			x.summed = true

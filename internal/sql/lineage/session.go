@@ -87,17 +87,14 @@ func (c chat) analyzes() bool {
 		return false
 	}
 	for {
-		name := schema.TableName{Database: c.session.Database}
-		if i++; !c.IsName(i) {
+		name, next := c.tableName(i + 1)
+		if next == 0 {
 			return false
-		}
-		if name.Table = c.Name(i); c.IsSymbol(i+1, ".") && c.IsName(i+2) {
-			name, i = schema.TableName{Database: name.Table, Table: c.Name(i + 2)}, i+2
 		}
 		if t := c.catalog.Table(name); t == nil || t.Kind != schema.Base {
 			return false
 		}
-		if i++; i == len(c.Tokens) {
+		if i = next; i == len(c.Tokens) {
 			return true
 		}
 		if !c.IsSymbol(i, ",") {
@@ -106,19 +103,28 @@ func (c chat) analyzes() bool {
 	}
 }
 
+// tableName reads the name of a table, perhaps with its database, at token i and
+// returns the token after it, 0 if there is none.
+func (c chat) tableName(i int) (name schema.TableName, next int) {
+	if !c.IsName(i) {
+		return name, 0
+	}
+	if c.IsSymbol(i+1, ".") && c.IsName(i+2) {
+		return schema.TableName{Database: c.Name(i), Table: c.Name(i + 2)}, i + 3
+	}
+	return schema.TableName{Database: c.session.Database, Table: c.Name(i)}, i + 1
+}
+
 // indexes returns the table of a statement that is CREATE INDEX of columns of a table
 // without labels, nil for others.
 func (c chat) indexes() *schema.Table {
 	i := c.skip(1, "UNIQUE")
-	if !c.IsWord(0, "CREATE") || !c.IsWord(i, "INDEX") || !c.IsName(i+1) || !c.IsWord(i+2, "ON") || !c.IsName(i+3) {
+	if !c.IsWord(0, "CREATE") || !c.IsWord(i, "INDEX") || !c.IsName(i+1) || !c.IsWord(i+2, "ON") {
 		return nil
 	}
-	name := schema.TableName{Database: c.session.Database, Table: c.Name(i + 3)}
-	if i += 4; c.IsSymbol(i, ".") && c.IsName(i+1) {
-		name, i = schema.TableName{Database: name.Table, Table: c.Name(i + 1)}, i+2
-	}
+	name, i := c.tableName(i + 3)
 	t := c.catalog.Table(name)
-	if t == nil || t.Kind != schema.Base || c.account.labels[t] != nil || !c.IsSymbol(i, "(") {
+	if i == 0 || t == nil || t.Kind != schema.Base || c.account.labels[t] != nil || !c.IsSymbol(i, "(") {
 		return nil
 	}
 	for ; c.IsName(i + 1); i++ {
@@ -142,17 +148,11 @@ func (c chat) locks() bool {
 		return len(c.Tokens) == 2
 	}
 	for i := 1; ; {
-		name := schema.TableName{Database: c.session.Database}
-		if i++; !c.IsName(i) {
+		name, next := c.tableName(i + 1)
+		if next == 0 || c.catalog.Table(name) == nil {
 			return false
 		}
-		if name.Table = c.Name(i); c.IsSymbol(i+1, ".") && c.IsName(i+2) {
-			name, i = schema.TableName{Database: name.Table, Table: c.Name(i + 2)}, i+2
-		}
-		if c.catalog.Table(name) == nil {
-			return false
-		}
-		if i++; c.IsWord(i, "AS") {
+		if i = next; c.IsWord(i, "AS") {
 			i++
 		}
 		if c.IsName(i) && !c.IsWord(i, "READ") && !c.IsWord(i, "WRITE") {

@@ -119,10 +119,10 @@ func (c chat) shows() bool {
 func (c chat) status() bool {
 	if c.account.stamped {
 		c.v.Hidden = []string{updateTime}
-	}
-	for i := range c.Tokens {
-		if c.IsName(i) && strings.EqualFold(c.Name(i), updateTime) && c.account.stamped {
-			return false
+		for i := range c.Tokens {
+			if c.IsName(i) && strings.EqualFold(c.Name(i), updateTime) {
+				return false
+			}
 		}
 	}
 	return !c.account.summed && len(c.account.numbered) == 0
