@@ -39,6 +39,11 @@ func TestServersNames(t *testing.T) {
 		{"a name that was replaced, in HAVING", "WITH q AS (SELECT t.`a ` FROM (SELECT ssn AS `a ` FROM employee) t) SELECT q.*, id FROM q, (SELECT 1 AS Name_exp_1, 2 AS id) o HAVING Name_exp_1 > '3'", "predicate"},
 		{"a text that was replaced, in HAVING", "WITH q AS (SELECT CONCAT(ssn, '" + strings.Repeat("x", 65) + "') FROM employee) SELECT q.*, id FROM q, (SELECT 1 AS Name_exp_1, 2 AS id) o HAVING Name_exp_1 > '3'", "predicate"},
 		{"an alias beside a column that is an expression", "SELECT id, LEFT(ssn, 1) AS x FROM (SELECT id, ssn, LEFT(name, 1) AS x FROM employee) t HAVING x > '4'", "predicate"},
+		{"a sign the server drops", "SELECT (SELECT EXISTS(SELECT +o.ssn FROM dept HAVING ssn > '5') FROM (SELECT 1 AS ssn) m) FROM employee o", "predicate"},
+		{"a parenthesis", "SELECT (SELECT EXISTS(SELECT (o.ssn) FROM dept HAVING ssn > '5') FROM (SELECT 1 AS ssn) m) FROM employee o", "predicate"},
+		{"a parenthesis in a sign", "SELECT (SELECT EXISTS(SELECT +(o.ssn) FROM dept HAVING ssn > '5') FROM (SELECT 1 AS ssn) m) FROM employee o", "predicate"},
+		{"a literal that is none", "SELECT (SELECT EXISTS(SELECT {d o.ssn} FROM dept HAVING ssn > '5') FROM (SELECT 1 AS ssn) m) FROM employee o", "predicate"},
+		{"a subquery", "SELECT (SELECT EXISTS(SELECT (SELECT o.ssn) FROM dept HAVING ssn > '5') FROM (SELECT 1 AS ssn) m) FROM employee o", "-"},
 		{"a column that is an expression, under its name", "SELECT id, x FROM (SELECT id, LEFT(name, 1) AS x FROM employee) t HAVING x > '4'", "--"},
 	} {
 		if got := short(x.judge(c.sql, Session{Database: "hr"})); got != c.want {

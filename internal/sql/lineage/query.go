@@ -113,12 +113,30 @@ func (a *analysis) list(items []sqlast.Item, from *scope) []column {
 		if col, ok := it.Expr.(*sqlast.Column); ok && it.Alias == "" {
 			c.name = col.Name
 		} else {
-			c.text = it.Alias == ""
+			c.text, c.of = it.Alias == "", about(it.Expr)
 		}
 		out = append(out, c)
 	}
 	a.output = wasOutput
 	return out
+}
+
+// about returns the name of the column that an expression is, with one or more
+// operators or functions around it, "" if it is another.
+func about(e sqlast.Expr) string {
+	for {
+		switch x := e.(type) {
+		case *sqlast.Column:
+			return x.Name
+		case *sqlast.Call:
+			if len(x.Args) != 1 {
+				return ""
+			}
+			e = x.Args[0]
+		default:
+			return ""
+		}
+	}
 }
 
 // star adds the columns of * or t.* to out.

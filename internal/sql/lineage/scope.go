@@ -10,7 +10,8 @@ import (
 // A column is a column of a relation.
 type column struct {
 	name   string // "" if it is not known what the server calls it
-	text   bool   // it is an expression, which the server calls by its text
+	text   bool   // it is an expression, which the server calls by its text, or by of
+	of     string // the column that all of the expression is about, "" for none
 	labels Labels
 	base   *baseColumn // whose values it shows unchanged, nil for others
 	hidden bool        // not in *
@@ -214,14 +215,14 @@ func (a *analysis) lookupResults(name string, results []column) (f found, ok boo
 
 // unnamedResults returns the labels of results a name could mean because theirs are
 // not known, and whether there are any. The text of an expression with labels is no
-// plain word.
+// plain word, but the server drops what changes nothing, as in +a.
 func unnamedResults(name string, results []column) (f found, ok bool) {
 	word := len(name) <= maxName
 	for _, c := range []byte(name) {
 		word = word && (c >= utf8.RuneSelf || c == '_' || c == '$' || '0' <= c && c <= '9' || 'a' <= lower(c) && lower(c) <= 'z')
 	}
 	for i := range results {
-		if r := &results[i]; r.name == "" && !(r.text && word) {
+		if r := &results[i]; r.name == "" && (!r.text || !word || sameColumn(r.of, name) != no) {
 			f = found{labels: f.labels.Union(r.labels), tells: true}
 		}
 	}

@@ -2374,6 +2374,10 @@ SELECT name, (SELECT x > '5') AS y, LEFT(ssn,1) AS x FROM (SELECT name, ssn, LEF
 
 WITH q AS (SELECT t.`a ` FROM (SELECT LEFT(ssn,1) AS `a ` FROM employee) t) SELECT q.*, id FROM q, (SELECT 1 AS Name_exp_1, 2 AS id) o HAVING Name_exp_1 > '4'
 
+SELECT (SELECT EXISTS(SELECT +o.ssn FROM dept HAVING ssn > '8') FROM (SELECT 1 AS ssn) m) AS x FROM employee o WHERE o.id = 1
+
+SELECT (SELECT EXISTS(SELECT {d o.ssn} FROM dept HAVING ssn > '8') FROM (SELECT 1 AS ssn) m) AS x FROM employee o WHERE o.id = 1
+
 SELECT LEFT(name,1) FROM dept ORDER BY `LEFT(name,1)`
 
 SELECT LEFT(ssn,1), name FROM employee ORDER BY name
