@@ -14,6 +14,7 @@ import (
 	"github.com/veildb/veildb/internal/bench/dsn"
 	"github.com/veildb/veildb/internal/inuse/gate"
 	"github.com/veildb/veildb/internal/inuse/policy"
+	"github.com/veildb/veildb/internal/inuse/wire"
 	"github.com/veildb/veildb/internal/sql/lineage"
 )
 
@@ -295,6 +296,9 @@ func printNode(w io.Writer, n *lineage.Node, first, rest string) {
 func gateError(op string, err error) error {
 	if errors.Is(err, gate.ErrStatement) {
 		return &Error{Code: ExitUsage, Op: op, Err: err, Hint: "run it with the server's own client to see what is wrong"}
+	}
+	if errors.Is(err, wire.ErrInsecure) {
+		return &Error{Code: ExitMissing, Op: op, Err: err, Hint: "have TLS to the server: --backend-tls verify-full --backend-ca FILE"}
 	}
 	return &Error{Code: ExitMissing, Op: op, Err: err, Hint: "does the server run, and may the account of --backend log in?"}
 }
