@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -199,6 +200,9 @@ func TestSilentBackend(t *testing.T) {
 		g = startGate(t, func(c *Config) { c.Backends = []*Backend{bad} })
 		if _, _, err := tryRaw(g.addr, "app", "hr", wire.Credential{}); !errors.Is(err, wire.ErrDenied) {
 			t.Errorf("%q: %v", says, err)
+		}
+		if got := firstPacket(t, g.addr); strings.Contains(got, "#") {
+			t.Errorf("%q: a state before the greeting: %q", says, got)
 		}
 	}
 }

@@ -294,11 +294,11 @@ func take(m map[string]int, key string) {
 // connection's buffer, so it does not wait.
 func (s *Server) turnAway(nc net.Conn) {
 	c := wire.NewConn(nc, wire.Limits{Buffer: 1024, Write: time.Second})
-	code, state, text := uint16(1040), "08004", "Too many connections"
+	code, text := uint16(1040), "Too many connections"
 	if s.draining.Load() {
-		code, state, text = 1053, "08S01", "Server shutdown in progress"
+		code, text = 1053, "Server shutdown in progress"
 	}
-	if c.WriteErr(code, state, text) == nil {
+	if c.WriteErr(code, "", text) == nil {
 		c.Flush()
 	}
 	c.Close()

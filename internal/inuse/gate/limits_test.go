@@ -35,6 +35,9 @@ func TestConnectionLimits(t *testing.T) {
 			if _, _, err := tryRaw(g.addr, "app", "hr", wire.Credential{}); !errors.Is(err, wire.ErrDenied) {
 				t.Errorf("a third connection: %v", err)
 			}
+			if got := firstPacket(t, g.addr); !c.boss && got != "\xff\x10\x04Too many connections" {
+				t.Errorf("it is told %q", got)
+			}
 			if _, _, err := tryRaw(g.addr, "boss", "hr", wire.Credential{}); (err == nil) != c.boss {
 				t.Errorf("another account: %v", err)
 			}
@@ -49,6 +52,21 @@ func TestConnectionLimits(t *testing.T) {
 			})
 		})
 	}
+}
+
+// firstPacket returns what a new connection is told first.
+func firstPacket(t *testing.T, addr string) string {
+	t.Helper()
+	nc, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	p, err := wire.NewBackend(nc, wire.Limits{Read: time.Minute}).ReadPacket()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(p)
 }
 
 // TestStatementLimit: a statement that is too long is answered.

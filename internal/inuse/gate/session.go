@@ -89,7 +89,7 @@ func (s *Server) session(nc net.Conn) {
 	if err != nil {
 		ss.event(Event{Kind: "denied", Reason: err.Error()})
 		s.count.denied.Add(1)
-		ss.client.WriteErr(wire.CodeUnknown, "HY000", "the gate reaches no server")
+		ss.client.WriteErr(wire.CodeUnknown, "", "the gate reaches no server")
 		ss.client.Flush()
 		return
 	}

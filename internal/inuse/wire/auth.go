@@ -178,8 +178,11 @@ func (l *login) bounded(ctx context.Context, f func(context.Context) error) erro
 func (l *login) tell(err error) {
 	r := &refusal{code: CodeUnknown, state: "HY000", text: "the login could not be completed"}
 	errors.As(err, &r)
-	if !l.told {
-		l.client.WriteErr(r.code, r.state, r.text)
+	if state := r.state; !l.told {
+		if l.session.Greeting == nil {
+			state = ""
+		}
+		l.client.WriteErr(r.code, state, r.text)
 	}
 	l.client.Flush()
 }

@@ -48,7 +48,8 @@ func (e Err) Append(dst []byte) []byte {
 	return append(dst, e.Message...)
 }
 
-// WriteErr writes an error packet as the next packet of the answer.
+// WriteErr writes an error packet as the next packet of the answer. In place of
+// the greeting state is "": clients take one there for a part of the message.
 func (c *Conn) WriteErr(code uint16, state, message string) error {
 	return c.WritePacket(Err{code, []byte(state), []byte(message)}.Append(nil))
 }

@@ -142,6 +142,38 @@ func TestBadServers(t *testing.T) {
 	}
 }
 
+// TestNoStateBeforeGreeting: clients take a state for text before a greeting says
+// which protocol there is.
+func TestNoStateBeforeGreeting(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	go func() {
+		if nc, err := ln.Accept(); err == nil {
+			nc.Write([]byte("\x01\x00\x00\x00\x09"))
+			nc.Close()
+		}
+	}()
+	r := startRelay(t, &relay{network: "tcp", backend: ln.Addr().String()})
+	nc, err := net.Dial("tcp", r.addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	p, err := wire.NewBackend(nc, wire.Limits{Read: time.Minute}).ReadPacket()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e, err := wire.DecodeErr(p); err != nil || len(e.State) > 0 || len(e.Message) == 0 || e.Message[0] == '#' {
+		t.Errorf("the client is told %q, %v", p, err)
+	}
+	if err := <-r.loginErr; !errors.Is(err, wire.ErrMalformed) {
+		t.Errorf("relay says %v", err)
+	}
+}
+
 // TestProxyHeader: an account bound to a host the client has only by the header.
 func TestProxyHeader(t *testing.T) {
 	root := dial(t, server(t).Addr(), &wire.Credential{User: "root"})
