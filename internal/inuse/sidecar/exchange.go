@@ -13,6 +13,7 @@ import (
 const (
 	codeNoDatabase = 1046 // a function's name is looked up in the database
 	codeNoFunction = 1305
+	codeNoExecute  = 1370 // MySQL does not tell who may not execute functions there
 )
 
 // exchange hands the master key to the server, which has no answer pending.
@@ -107,7 +108,7 @@ func (s *Session) ask(sql []byte) (cell []byte, err error) {
 // missing reports whether err says that the server has no such function.
 func missing(err error) bool {
 	var e *wire.ServerError
-	return errors.As(err, &e) && (e.Code == codeNoDatabase || e.Code == codeNoFunction)
+	return errors.As(err, &e) && (e.Code == codeNoDatabase || e.Code == codeNoFunction || e.Code == codeNoExecute)
 }
 
 func (s *Session) onSocket() bool {

@@ -424,6 +424,9 @@ func TestRefusals(t *testing.T) {
 		{"pin", g.Addr, "pinned", func(c *sidecar.Config, _ *sidecar.Server) { c.Pin = encdb.IdentityPin(make([]byte, 32)) }},
 		{"not verified", g.Addr, "not verified", func(c *sidecar.Config, _ *sidecar.Server) { c.TLS = &tls.Config{InsecureSkipVerify: true} }},
 		{"no protocol", backend(t), "not confidential", func(c *sidecar.Config, _ *sidecar.Server) { c.TLS = nil }},
+		{"no protocol, nor a right to functions", startFake(t, func(c *wire.Conn, _ []byte) {
+			c.WriteErr(1370, "42000", "execute command denied")
+		}), "not confidential", func(c *sidecar.Config, _ *sidecar.Server) { c.TLS = nil }},
 		{"no key", g.Addr, "no key today", func(c *sidecar.Config, _ *sidecar.Server) {
 			c.Key = func(context.Context) (*secret.Bytes, error) { return nil, errors.New("no key today") }
 		}},
