@@ -198,27 +198,37 @@ func (s *registryState) valid() bool {
 }
 
 // change saves what f makes of the keys and then lets it count. If others have
-// changed them meanwhile, f gets theirs. An error of f changes nothing.
+// changed them meanwhile, f gets theirs, also when it failed on what was known
+// before. An error of f changes nothing.
 func (r *Registry) change(ctx context.Context, f func(keys []registryKey) ([]registryKey, error)) error {
 	r.changing.Lock()
 	defer r.changing.Unlock()
 	for {
-		s, err := r.state, error(nil) // nobody else writes it
-		if s.Keys, err = f(slices.Clone(s.Keys)); err != nil {
-			return err
-		}
-		text, err := json.Marshal(s)
-		if err != nil {
-			return fmt.Errorf("save registry: %w", err)
-		}
-		if err = r.source.Write(ctx, r.text, text); err == nil {
-			r.use(s, text)
+		err := r.try(ctx, f)
+		if err == nil {
 			return nil
 		}
 		if changed, again := r.refresh(ctx); again != nil || !changed {
-			return fmt.Errorf("save registry: %w", err)
+			return err
 		}
 	}
+}
+
+// try is change with what is known. The caller holds changing.
+func (r *Registry) try(ctx context.Context, f func(keys []registryKey) ([]registryKey, error)) error {
+	s, err := r.state, error(nil) // nobody else writes it
+	if s.Keys, err = f(slices.Clone(s.Keys)); err != nil {
+		return err
+	}
+	text, err := json.Marshal(s)
+	if err == nil {
+		err = r.source.Write(ctx, r.text, text)
+	}
+	if err != nil {
+		return fmt.Errorf("save registry: %w", err)
+	}
+	r.use(s, text)
+	return nil
 }
 
 // Salt returns the salt of all verifiers.

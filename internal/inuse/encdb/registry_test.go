@@ -115,6 +115,28 @@ func TestSharedRegistry(t *testing.T) {
 	}
 }
 
+// TestRetireAtOnce: a gate retires a key that another has just registered.
+func TestRetireAtOnce(t *testing.T) {
+	source := new(shared)
+	var gates [2]*Registry
+	for i := range gates {
+		var err error
+		if gates[i], err = OpenRegistry(t.Context(), source); err != nil {
+			t.Fatal(err)
+		}
+	}
+	id, err := gates[1].register(t.Context(), verifier(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := gates[0].Retire(t.Context(), id); err != nil {
+		t.Error(err)
+	}
+	if err := gates[0].Retire(t.Context(), id+1); !errors.Is(err, ErrUnknownKey) {
+		t.Errorf("a key that nobody has registered: %v", err)
+	}
+}
+
 // TestKeyOfAnotherGate: an account that may not register reads with a key that
 // another gate has taken meanwhile, also if it is the first it is asked for.
 func TestKeyOfAnotherGate(t *testing.T) {
