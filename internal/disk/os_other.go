@@ -7,6 +7,7 @@ import (
 	"os"
 )
 
-func flock(*os.File) error     { return errors.ErrUnsupported }
-func flockWait(*os.File) error { return errors.ErrUnsupported }
-func funlock(*os.File)         {}
+func flock(*os.File) error       { return errors.ErrUnsupported }
+func flockShared(*os.File) error { return errors.ErrUnsupported }
+func flockWait(*os.File) error   { return errors.ErrUnsupported }
+func funlock(*os.File)           {}

@@ -6,10 +6,33 @@ import (
 	"errors"
 	"os"
 	"syscall"
+	"time"
 )
 
+// lookTries is how often flock tries while others only look, a millisecond each.
+const lookTries = 10_000
+
+// flock takes the exclusive lock. Who has it shared only looks, see IsLocked, and
+// will be gone in a moment.
 func flock(f *os.File) error {
-	err := flockHow(f, syscall.LOCK_EX|syscall.LOCK_NB)
+	for range lookTries {
+		err := flockNow(f, syscall.LOCK_EX)
+		if !errors.Is(err, ErrBusy) {
+			return err
+		}
+		if err := flockShared(f); err != nil {
+			return err
+		}
+		funlock(f)
+		time.Sleep(time.Millisecond)
+	}
+	return ErrBusy
+}
+
+func flockShared(f *os.File) error { return flockNow(f, syscall.LOCK_SH) }
+
+func flockNow(f *os.File, how int) error {
+	err := flockHow(f, how|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		return ErrBusy
 	}

@@ -72,26 +72,22 @@ func lockStill(path string) (io.Closer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		f.Close()
-		if errors.Is(err, unix.EWOULDBLOCK) {
-			err = disk.ErrBusy
-		}
-		return nil, fmt.Errorf("lock %s: %w", path, err)
+	l, err := disk.LockFile(f)
+	if err != nil {
+		return nil, err // not a nil *FileLock in an interface
 	}
-	return f, nil
+	return l, nil
 }
 
-// IsHeld reports whether a process holds the volume at path.
+// IsHeld reports whether a process holds the volume at path. Nobody is kept from
+// taking it meanwhile.
 func IsHeld(path string) (bool, error) {
-	l, err := lockStill(filepath.Join(path, privateName, lockName))
-	if errors.Is(err, disk.ErrBusy) {
-		return true, nil
-	}
+	f, err := OpenOwn(filepath.Join(path, privateName, lockName), os.O_RDONLY)
 	if err != nil {
 		return false, err
 	}
-	return false, l.Close()
+	defer f.Close()
+	return disk.IsLocked(f)
 }
 
 // noteHolder makes text the content of the lock path, which the caller holds.

@@ -179,9 +179,16 @@ func (d *directory) takeLock() error {
 	return nil
 }
 
+// closeLock releases the advisory lock of f and closes f. To close it is not enough: a
+// process that is being started meanwhile has it open, too, until it runs its program.
+func closeLock(f *os.File) {
+	unix.Flock(int(f.Fd()), unix.LOCK_UN)
+	f.Close()
+}
+
 func (d *directory) unlock() {
 	if d.lock != nil {
-		d.lock.Close()
+		closeLock(d.lock)
 		d.lock = nil
 	}
 }

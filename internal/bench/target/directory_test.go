@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // TestReachable asks for directories that the user of a server that root
@@ -44,4 +46,23 @@ func TestReachable(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestUnlockedWhileForking locks a directory again that was unlocked while a process
+// was being started, which has all that was open until it runs its program.
+func TestUnlockedWhileForking(t *testing.T) {
+	d := &directory{root: t.TempDir()}
+	if err := d.takeLock(); err != nil {
+		t.Fatal(err)
+	}
+	forked, err := unix.Dup(int(d.lock.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(forked)
+	d.unlock()
+	if err := d.takeLock(); err != nil {
+		t.Fatal(err)
+	}
+	d.unlock()
 }

@@ -61,7 +61,7 @@ func waitLock(ctx context.Context, path string) (unlock func(), err error) {
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
-	return func() { f.Close() }, nil
+	return func() { closeLock(f) }, nil
 }
 
 // copyTree copies the directories and regular files of src to dst and passes
