@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -429,6 +430,54 @@ func TestStore(t *testing.T) {
 	}
 	stop()
 	<-done
+}
+
+// A hooked source has something happen after each reading.
+type hooked struct {
+	Source
+	read func()
+}
+
+func (h *hooked) Read(ctx context.Context) ([]byte, error) {
+	text, err := h.Source.Read(ctx)
+	h.read()
+	return text, err
+}
+
+// TestImportWhileWatching: what was read before a change is not used after it.
+func TestImportWhileWatching(t *testing.T) {
+	ctx := context.Background()
+	path := filepath.Join(t.TempDir(), "rules.yaml")
+	if err := os.WriteFile(path, []byte(example), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	source := &hooked{&File{path, writeFile}, func() {}}
+	s, err := NewStore(ctx, source, schema.IgnoreCase)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := watcher{store: s, report: func(v *Version, err error) { t.Errorf("reported %d, %v", v.Number, err) }}
+	w.look(ctx)
+	imported := make(chan error, 1)
+	var begun atomic.Bool
+	source.read = func() {
+		if begun.Swap(true) {
+			return
+		}
+		go func() {
+			imported <- s.Import(ctx, "security", "10.0.0.1", []byte(`{"rules":[{"name":"cards","meta":{"databases":["d"],"tables":["t"],"columns":["c"]}}]}`))
+		}()
+		for end := time.Now().Add(100 * time.Millisecond); s.Current().Number == 1 && time.Now().Before(end); {
+			time.Sleep(time.Millisecond) // it waits for the reading, or else is quick
+		}
+	}
+	w.look(ctx)
+	if err := <-imported; err != nil {
+		t.Fatal(err)
+	}
+	if v := s.Current(); v.Number != 2 || !v.Protected(schema.Column{Database: "d", Table: "t", Column: "c"}) {
+		t.Errorf("version %d after the import", v.Number)
+	}
 }
 
 func TestStoreImport(t *testing.T) {

@@ -163,19 +163,12 @@ type watcher struct {
 }
 
 func (w *watcher) look(ctx context.Context) {
-	text, err := w.store.source.Read(ctx)
-	if err == nil {
-		settled := bytes.Equal(text, w.last)
-		if w.last = text; !settled {
-			return
-		}
-		w.store.mu.Lock()
-		var changed bool
-		changed, err = w.store.use(text)
-		w.store.mu.Unlock()
-		if changed {
-			w.report(w.store.Current(), nil)
-		}
+	settled, changed, err := w.read(ctx)
+	if !settled && err == nil {
+		return
+	}
+	if changed {
+		w.report(w.store.Current(), nil)
 	}
 	if ctx.Err() != nil {
 		return
@@ -189,6 +182,22 @@ func (w *watcher) look(ctx context.Context) {
 		w.report(w.store.Current(), fmt.Errorf("keep rules %d: %w", w.store.Current().Number, err))
 	}
 	w.reason = reason
+}
+
+// read reads the source and uses what it read twice. It holds the lock all the while:
+// what is read before a change of ours must not be used after it.
+func (w *watcher) read(ctx context.Context) (settled, changed bool, err error) {
+	w.store.mu.Lock()
+	defer w.store.mu.Unlock()
+	text, err := w.store.source.Read(ctx)
+	if err != nil {
+		return false, false, err
+	}
+	settled = bytes.Equal(text, w.last)
+	if w.last = text; settled {
+		changed, err = w.store.use(text)
+	}
+	return settled, changed, err
 }
 
 // Import adds rules in the vendor's form for an account, which must be one of
