@@ -58,8 +58,21 @@ func (o *benchRun) announce(w io.Writer, d *study.Definition) error {
 	if d.Engine != "sqlite" {
 		fmt.Fprintf(w, "%s: about %s and at most %s of disk in %s, which has %s; interrupted, it goes on with: %s --out %s\n",
 			d.Name, roughly(d.Budget.Default), gigabytes(need), shellWord(o.out), gigabytes(room+used), o.again, shellWord(o.out))
+		announceTimes(w, d.Outline())
 	}
 	return nil
+}
+
+// announceTimes says what time there is for a comparison, and whether that is too little.
+func announceTimes(w io.Writer, p study.Outline) {
+	text := fmt.Sprintf("%d comparisons, of about %s each", p.Comparisons, roughly(p.Each))
+	if p.Headline > 0 && p.Headline != p.Each {
+		text += fmt.Sprintf(", the headline's first and of about %s", roughly(p.Headline))
+	}
+	fmt.Fprintln(w, text)
+	if p.Thin {
+		fmt.Fprintln(w, "that is too short for narrow intervals, and the run may take longer; compare less: --quick with --budget, --workloads, --threads or --variants")
+	}
 }
 
 // roughly writes a time as people say it.

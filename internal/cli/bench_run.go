@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -89,9 +90,9 @@ end. Passwords come from --arm-password-file, from ` + passwordEnv + `_NAME or
 	f.StringSliceVar(&o.variants, "variants", nil, "only these `VARIANTS`, comma-separated")
 	f.StringSliceVar(&o.workloads, "workloads", nil, "only these `WORKLOADS`, comma-separated")
 	f.IntSliceVar(&o.threads, "threads", nil, "terminals at once, a comma-separated `LIST`")
-	f.BoolVar(&o.quick, "quick", false, "a shorter run, with wider intervals")
-	f.BoolVar(&o.full, "full", false, "a long run, with narrow intervals")
-	f.DurationVar(&o.budget, "budget", 0, "`TIME` for the whole run, such as 10m or 2h, instead of the study's")
+	f.BoolVar(&o.quick, "quick", false, "a shorter run of fewer comparisons and less data")
+	f.BoolVar(&o.full, "full", false, "a long run, of the published sizes where there are such")
+	f.DurationVar(&o.budget, "budget", 0, "`TIME` for the whole run, such as 10m or 2h, instead of that of the study or of --quick or --full")
 	f.StringVar(&o.out, "out", "", "`DIR` for records and report (default veildb-STUDY-TIME, in /var/tmp if the servers' user may not pass this directory)")
 	f.Uint64Var(&o.seed, "seed", 1, "`NUMBER` that data, streams and block orders come from")
 	f.StringArrayVar(&o.arms, "arm", nil, "measure a database of yours, `NAME=DSN`; give two or more, the baseline first")
@@ -177,15 +178,15 @@ func (o *benchRun) definition(name string) (*study.Definition, error) {
 	switch {
 	case o.budget == 0 && o.timed:
 		return nil, usagef("run study", "give a time such as 10m", "a budget of no time")
-	case o.quick && o.full || o.budget != 0 && (o.quick || o.full):
-		return nil, usagef("run study", "give one of --quick, --full and --budget", "more than one length of run")
+	case o.quick && o.full:
+		return nil, usagef("run study", "give one of --quick and --full, with --budget for another time", "more than one size of run")
 	case o.budget < 0:
 		return nil, usagef("run study", "give a time such as 10m", "negative budget")
 	case o.quick:
-		budget = d.Budget.Quick
+		budget = cmp.Or(o.budget, d.Budget.Quick)
 		d, err = d.Scaled(d.Quick)
 	case o.full:
-		budget = d.Budget.Full
+		budget = cmp.Or(o.budget, d.Budget.Full)
 		d, err = d.Scaled(d.Full)
 	}
 	if err != nil {

@@ -66,11 +66,13 @@ type Definition struct {
 	Controls string `yaml:"controls"`
 }
 
-// A Headline names comparisons. Variants empty are all.
+// A Headline names comparisons. Variants empty are all. They and their controls
+// come first and have Weight times the time of another comparison.
 type Headline struct {
 	Workloads []string `yaml:"workloads"`
 	Threads   []int    `yaml:"threads"`
 	Variants  []string `yaml:"variants"`
+	Weight    int      `yaml:"weight"` // 0 means 1
 }
 
 // names reports whether h names a place, whatever the variant.
@@ -224,6 +226,9 @@ func (d *Definition) validate() error {
 	for i, h := range d.Headline {
 		if len(h.Workloads) == 0 || len(h.Threads) == 0 {
 			return fmt.Errorf("headline %d needs workloads and threads", i+1)
+		}
+		if h.Weight < 0 || h.Weight > 1000 {
+			return fmt.Errorf("headline %d has the weight %d; it may be 1 to 1000", i+1, h.Weight)
 		}
 	}
 	for v, base := range d.Baselines {
@@ -407,12 +412,9 @@ func (d *Definition) controlled(w, t int) bool {
 func (d *Definition) HeadlineCells() []result.Cell {
 	var out []result.Cell
 	for _, c := range d.Cells() {
-		for _, h := range d.Headline {
-			if !c.AA() && h.names(c.Workload, c.Threads) && (len(h.Variants) == 0 || slices.Contains(h.Variants, c.Variant)) {
-				c.Published, c.ClaimPct = nil, 0
-				out = append(out, c)
-				break
-			}
+		if !c.AA() && d.inHeadline(c) {
+			c.Published, c.ClaimPct = nil, 0
+			out = append(out, c)
 		}
 	}
 	return out

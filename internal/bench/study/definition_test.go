@@ -71,6 +71,7 @@ func TestParseRefuses(t *testing.T) {
 		{"table without study", "threads:", "tables: [{title: t}]\nthreads:", "table 1: study"},
 		{"table of no metric", "threads:", "tables: [{study: s, title: t, metric: qps}]\nthreads:", "qps"},
 		{"table line that says two things", "threads:", "tables: [{study: s, title: t, rows: [{workloads: [tpcc], threads: [1], variant: tde, change: 1, at_most: 2}]}]\nthreads:", "row 1"},
+		{"negative weight of the headline", "threads:", "headline: [{workloads: [tpcc], threads: [1], weight: -1}]\nthreads:", "headline 1"},
 		{"negative sitting", "block:", "sitting: -1s\nblock:", "sitting"},
 		{"not YAML", "name: x", "name: [x", ""},
 	} {

@@ -47,14 +47,14 @@ const minCell = time.Second
 func Run(ctx context.Context, c Config) error {
 	s := &state{Config: c, started: time.Now(), done: progressOf(c.Prior),
 		checkup: map[string]time.Duration{}, checked: map[string]bool{}}
-	s.cells = c.Definition.Cells()
+	s.cells = c.Definition.turns()
 	_, operates := c.Engine.(Operator)
 	for _, cell := range s.cells {
 		if !operates && s.workload(cell).operation() { // before it loads for hours
 			return fmt.Errorf("%w: engine %s does not know the operation %s", ErrDefinition, cell.Engine, cell.Workload)
 		}
 		if !s.done.finished(cell) {
-			s.weight += s.weightOf(cell)
+			s.weight += s.Definition.weightOf(cell)
 		}
 	}
 	s.budget = c.Definition.Budget.Default
@@ -74,7 +74,7 @@ func Run(ctx context.Context, c Config) error {
 		if err := s.compare(ctx, cell); err != nil {
 			return fmt.Errorf("%s %s with %d threads: %w", cell.Workload, cell.Variant, cell.Threads, err)
 		}
-		s.weight -= s.weightOf(cell)
+		s.weight -= s.Definition.weightOf(cell)
 	}
 	return nil
 }
@@ -96,12 +96,10 @@ func (s *state) workload(cell result.Cell) Workload {
 	return s.Definition.Workloads[i]
 }
 
-func (s *state) weightOf(cell result.Cell) int { return s.workload(cell).Weight }
-
 func (s *state) totalWeight() int {
 	sum := 0
 	for _, cell := range s.cells {
-		sum += s.weightOf(cell)
+		sum += s.Definition.weightOf(cell)
 	}
 	return sum
 }
@@ -129,32 +127,6 @@ func (s *state) load(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// share is the time for the next cell: its part, by weight, of what is left
-// of the budget after the checks still to come.
-func (s *state) share(cell result.Cell) time.Duration {
-	left := s.budget - time.Since(s.started)
-	for _, other := range s.cells {
-		if w := s.workload(other); !s.done.finished(other) && !w.operation() {
-			least := 100 * time.Millisecond
-			if w.Check {
-				least = time.Second
-			}
-			left -= max(s.checkup[w.Label()], least)
-		}
-	}
-	return max(left*time.Duration(s.weightOf(cell))/time.Duration(s.weight), minCell)
-}
-
-// sittings is how often a cell of that length begins again with fresh copies
-// and connections. Where files and memory happen to lie is a chance of its own,
-// a percent or two, that no number of quads in one sitting averages away.
-func sittings(share, least time.Duration) int {
-	if least == 0 {
-		least = 1500 * time.Millisecond
-	}
-	return int(min(max(share/least, 1), 6))
 }
 
 // compare measures one cell, in several sittings.
