@@ -72,6 +72,8 @@ func (t *SharedTable) Read(ctx context.Context) ([]byte, error) {
 }
 
 func (t *SharedTable) read(ctx context.Context) (text []byte, version uint64, err error) {
+	t.mu.Lock() // one at a time: what another has read meanwhile may be newer
+	defer t.mu.Unlock()
 	err = t.run(ctx, func(c *wire.Conn) error {
 		text, version, err = t.newest(c)
 		return err
@@ -79,8 +81,6 @@ func (t *SharedTable) read(ctx context.Context) (text []byte, version uint64, er
 	if err != nil {
 		return nil, 0, fmt.Errorf("read shared table: %w", err)
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	if version < t.seen {
 		return nil, 0, fmt.Errorf("read shared table: %w: version %d, after %d was seen", ErrSharedTable, version, t.seen)
 	}

@@ -3,7 +3,9 @@ package gate
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -91,6 +93,34 @@ func TestSharedTable(t *testing.T) {
 			t.Errorf("%q may be the name of a table", name)
 		}
 	}
+}
+
+// TestSharedTableReaders: what one reader has seen meanwhile is no reason for another
+// to refuse what it reads.
+func TestSharedTableReaders(t *testing.T) {
+	admin, reader := sharedTable(t)
+	var readers sync.WaitGroup
+	ctx, stop := context.WithCancel(t.Context())
+	for n := range 30 {
+		if _, err := admin.Publish(t.Context(), fmt.Appendf(nil, "%d", n)); err != nil {
+			t.Error(err)
+		}
+		if n > 0 {
+			continue
+		}
+		for range 4 {
+			readers.Go(func() {
+				for ctx.Err() == nil {
+					if _, err := reader.Read(t.Context()); err != nil {
+						t.Error(err)
+						return
+					}
+				}
+			})
+		}
+	}
+	stop()
+	readers.Wait()
 }
 
 // TestSharedRules: two gates follow one table; wrong rules and a lost table leave
