@@ -24,8 +24,11 @@ const redacted = "[secret]"
 
 // leakGrace is how long the memory of a Bytes that nobody closed and nobody
 // can reach is kept. A view from Reveal does not keep its Bytes reachable, so
-// wiping at once could turn a forgotten Close into a cipher with a wrong key.
-var leakGrace = time.Minute
+// wiping at once could turn a forgotten Close into a cipher with a wrong key. In
+// nanoseconds; the collector asks at any time, also while a test sets it.
+var leakGrace atomic.Int64
+
+func init() { leakGrace.Store(int64(time.Minute)) }
 
 // Bytes is a secret of fixed length. It prints as [secret] under every verb, in
 // JSON, in text and in slog; Reveal is the only way to read it.
@@ -60,7 +63,7 @@ func New(n int) (*Bytes, error) {
 }
 
 func freeLeaked(slot []byte) {
-	time.AfterFunc(leakGrace, func() { pool.free(slot) })
+	time.AfterFunc(time.Duration(leakGrace.Load()), func() { pool.free(slot) })
 }
 
 // From moves b into a new secret: it copies b and wipes it, also on error.

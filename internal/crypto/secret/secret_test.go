@@ -190,8 +190,7 @@ func TestConcurrent(t *testing.T) {
 }
 
 func TestForgottenClose(t *testing.T) {
-	leakGrace = 0
-	defer func() { leakGrace = time.Minute }()
+	defer leakGrace.Store(leakGrace.Swap(0))
 	view := func() []byte {
 		b, err := From([]byte("forgotten key ..forgotten key .."))
 		if err != nil {
