@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // Galera is MariaDB in a cluster that replicates synchronously; see
@@ -86,44 +86,80 @@ func StartCluster(ctx context.Context, nodes []Config) (_ *Cluster, err error) {
 			err = errors.Join(err, c.Stop(context.WithoutCancel(ctx)))
 		}
 	}()
-	for _, cfg := range nodes {
-		ports, err := FreePorts(2)
-		if err != nil {
+	for i, cfg := range nodes {
+		if err := c.admit(ctx, provider, cfg); err != nil {
 			return nil, err
 		}
-		if err := cfg.replicate(provider, loopback(ports[0]), loopback(ports[1]), c.members); err != nil {
-			return nil, fmt.Errorf("start cluster: %w", err)
+		if i > 0 {
+			continue
 		}
-		s, err := Start(ctx, cfg)
-		if err != nil {
+		// Before the others: with its vote the first node outlives the loss of
+		// one that is about to join.
+		if err := c.arbitrate(arbitrator); err != nil {
 			return nil, err
 		}
-		c.Nodes = append(c.Nodes, s)
-		c.members = append(c.members, loopback(ports[0]))
 	}
-	return c, c.arbitrate(arbitrator)
+	return c, nil
 }
 
+// admissions is how often a node tries to join: on a machine that is busy beyond
+// its members' patience, or where a port was taken meanwhile, it ends by itself.
+const admissions = 3
+
+// admit starts a node and has it join the others.
+func (c *Cluster) admit(ctx context.Context, provider string, cfg Config) error {
+	var failed error
+	for range admissions {
+		ports, err := FreePorts(3)
+		if err != nil {
+			return err
+		}
+		node := cfg
+		if err := node.replicate(provider, ports, c.members); err != nil {
+			return fmt.Errorf("start cluster: %w", err)
+		}
+		s, err := Start(ctx, node)
+		if err == nil {
+			c.Nodes = append(c.Nodes, s)
+			c.members = append(c.members, loopback(ports[0]))
+			return nil
+		}
+		if failed = err; !errors.Is(err, ErrStart) || ctx.Err() != nil {
+			break
+		}
+	}
+	return failed
+}
+
+// patience bounds how long a node waits for the others when it joins; Galera's
+// own half minute is short for a busy machine.
+const patience = "PT2M"
+
 // replicate adds to cfg what a node needs to join members, or to found a
-// cluster if there are none. listen is its address for replication.
-func (cfg *Config) replicate(provider, listen, transfer string, members []string) error {
+// cluster if there are none. Its ports are for replication, for what it missed,
+// and for all of the data.
+func (cfg *Config) replicate(provider string, ports []int, members []string) error {
 	cfg.otherUser = true // as root, the transfer's own server would drop its rights and fail
 	position, err := clusterPosition(filepath.Join(cfg.DataDir, "grastate.dat"))
 	if err != nil {
 		return err
 	}
+	if cfg.Timeout == 0 {
+		cfg.Timeout = 3 * time.Minute // more than patience
+	}
 	cfg.Settings = mergeSettings(cfg.Settings, map[string]string{
-		"wsrep_on":                 "ON",
-		"wsrep_provider":           provider,
-		"wsrep_cluster_name":       clusterName,
-		"wsrep_cluster_address":    "gcomm://" + strings.Join(members, ","),
-		"wsrep_node_address":       "127.0.0.1",
-		"wsrep_start_position":     position,
-		"wsrep_sst_method":         "rsync", // says that nothing is to be copied
-		"binlog_format":            "ROW",
-		"innodb_autoinc_lock_mode": "2",
-		"wsrep_provider_options": "gmcast.listen_addr=tcp://" + listen + ";ist.recv_addr=" + transfer +
-			";gcache.size=64M",
+		"wsrep_on":                  "ON",
+		"wsrep_provider":            provider,
+		"wsrep_cluster_name":        clusterName,
+		"wsrep_cluster_address":     "gcomm://" + strings.Join(members, ","),
+		"wsrep_node_address":        "127.0.0.1",
+		"wsrep_start_position":      position,
+		"wsrep_sst_method":          "rsync", // says that nothing is to be copied
+		"wsrep_sst_receive_address": loopback(ports[2]),
+		"binlog_format":             "ROW",
+		"innodb_autoinc_lock_mode":  "2",
+		"wsrep_provider_options": "gmcast.listen_addr=tcp://" + loopback(ports[0]) + ";ist.recv_addr=" + loopback(ports[1]) +
+			";gcache.size=64M;pc.wait_prim_timeout=" + patience,
 	})
 	return nil
 }
@@ -254,17 +290,3 @@ func (c *Cluster) Stop(ctx context.Context) error {
 }
 
 func loopback(port int) string { return "127.0.0.1:" + strconv.Itoa(port) }
-
-// FreePorts are n ports of 127.0.0.1 that nobody listens on.
-func FreePorts(n int) ([]int, error) {
-	var out []int
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, fmt.Errorf("find free port: %w", err)
-		}
-		defer l.Close() // after all are chosen, so that no two are the same
-		out = append(out, l.Addr().(*net.TCPAddr).Port)
-	}
-	return out, nil
-}
