@@ -5,6 +5,9 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"reflect"
+
+	"github.com/go-sql-driver/mysql"
 )
 
 // A Stmt is a statement that a driver prepared, used without database/sql,
@@ -52,6 +55,16 @@ func prepareText(ctx context.Context, dc driver.Conn, text string) (Stmt, error)
 	}
 	return nil, errors.Join(fmt.Errorf("driver statement %T runs without a context", s), s.Close())
 }
+
+// ReadsOnClose reports whether rows of dc that are closed are read to their end,
+// and what the server says there returned, without taking values from them. Of
+// the drivers here that is MySQL's; one that reveals cells has to take them.
+func ReadsOnClose(dc driver.Conn) bool {
+	t := reflect.TypeOf(dc)
+	return t.Kind() == reflect.Pointer && t.Elem().PkgPath() == driverOfMySQL
+}
+
+var driverOfMySQL = reflect.TypeFor[mysql.Config]().PkgPath()
 
 // QueryText sends a text without parameters; a driver without direct queries
 // needs a statement, which its rows close.

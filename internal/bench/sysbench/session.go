@@ -122,6 +122,9 @@ func (t *terminal) count(control bool, res driver.Result) error {
 
 // drain reads all rows without looking at them, as sysbench does.
 func (t *terminal) drain(rows driver.Rows) error {
+	if t.skips {
+		return rows.Close()
+	}
 	n := len(rows.Columns())
 	if n > len(t.dest) {
 		t.dest = make([]driver.Value, n)

@@ -31,6 +31,7 @@ type terminal struct {
 	open    bool            // between BEGIN and COMMIT
 	sent    uint64          // statements of the call under way
 	watched bool            // see Workload.watched
+	skips   bool            // closing rows reads them; see dsn.ReadsOnClose
 
 	stmts  [kinds][]dsn.Stmt // by table - 1; nil when not prepared
 	counts *counters
@@ -74,7 +75,10 @@ func (t *terminal) connect(ctx context.Context) error {
 		return fmt.Errorf("connect: %w", err)
 	}
 	t.conn, t.open = conn, false
-	if err := conn.Raw(func(dc any) error { return t.prepare(ctx, dc.(driver.Conn)) }); err != nil {
+	if err := conn.Raw(func(dc any) error {
+		t.skips = dsn.ReadsOnClose(dc.(driver.Conn))
+		return t.prepare(ctx, dc.(driver.Conn))
+	}); err != nil {
 		conn.Close()
 		if t.w.dialect.IsPreparedLimit(err) {
 			return &PreparedLimitError{Workload: t.w.Name(), PerConnection: t.w.PreparedPerConnection(),
