@@ -1,7 +1,20 @@
 #!/bin/sh
 # Installs what the tests need: Debian packages when run as root on Debian,
-# otherwise it says exactly what is missing and fails.
+# otherwise it says exactly what is missing and fails. Fetches modules, too: go
+# itself asks once, and a network that fails once would fail the tests.
 set -eu
+
+retry() { # retry COMMAND...: up to four times
+	for wait in 5 20 60; do
+		"$@" && return 0
+		sleep $wait
+	done
+	"$@"
+}
+
+# What cannot be fetched is missed where it is needed, if it is.
+retry go mod download || true
+retry go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 -version >/dev/null || true
 
 need=""
 want() { # want COMMAND PACKAGE: PACKAGE provides COMMAND
@@ -41,6 +54,10 @@ if [ ! -e "$policy" ]; then
 	chmod +x "$policy"
 	trap 'rm -f "$policy"' EXIT
 fi
-apt-get -o Acquire::Retries=5 update -qq
-# shellcheck disable=SC2086
-DEBIAN_FRONTEND=noninteractive apt-get -o Acquire::Retries=5 install -y -qq --no-install-recommends $need >/dev/null
+export DEBIAN_FRONTEND=noninteractive
+install() { # and wait for whoever else installs something
+	# shellcheck disable=SC2086
+	apt-get -o Acquire::Retries=5 -o DPkg::Lock::Timeout=300 update -qq &&
+		apt-get -o Acquire::Retries=5 -o DPkg::Lock::Timeout=300 install -y -qq --no-install-recommends $need >/dev/null
+}
+retry install
