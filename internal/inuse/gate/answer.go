@@ -37,6 +37,7 @@ type answer struct {
 	shape *shape // being noted, or nil
 	rows  int64
 	tally tally // of such results
+	later bool  // a result has ended, and this is another
 	// failed: the server answered with an error.
 	failed bool
 
@@ -80,7 +81,7 @@ func (ss *session) send(cmd wire.Command, p []byte, v verdict, st *stmt, pl *pla
 		ss.answer = &answer{session: ss}
 	}
 	a := ss.answer
-	a.v, a.st, a.plan, a.shape, a.rows, a.cells, a.dummies, a.failed = v, st, pl, nil, 0, nil, nil, false
+	a.v, a.st, a.plan, a.shape, a.rows, a.cells, a.dummies, a.failed, a.later = v, st, pl, nil, 0, nil, nil, false, false
 	err := a.run()
 	a.report()
 	return err
@@ -151,6 +152,7 @@ func (a *answer) packet(kind wire.Kind) error {
 		}
 		a.plan = &plan{}
 		if a.st != nil {
+			a.notePrepared()
 			a.st.params = int(a.resp.Prepared.Params)
 			a.stmts.Put(a.resp.Prepared.ID, a.st)
 			a.last = a.resp.Prepared.ID
@@ -163,6 +165,9 @@ func (a *answer) packet(kind wire.Kind) error {
 	case wire.KindColumns:
 		if a.resp.Columns != len(a.v.outputs) && a.v.Class != lineage.ClassShow {
 			return errNumber
+		}
+		if a.resp.Omitted {
+			return a.recall()
 		}
 		a.plan = &plan{}
 		if a.note(); a.shape != nil {
@@ -190,29 +195,15 @@ func (a *answer) begin() (err error) {
 
 // column decides about a column and passes its definition on.
 func (a *answer) column() error {
-	c, pl := &a.col, a.plan
-	if err := c.Decode(a.server.Payload(), a.server.Caps); err != nil {
-		return err
-	}
-	if a.reader == nil || pl == nil { // nothing was judged, so nothing can have columns
-		return errUnjudged
-	}
-	out := a.server.Payload()
-	d, err := a.reader.column(len(pl.types), c, a.v.judgement, a.utf8)
+	out, err := a.define(a.server.Payload(), a.utf8)
 	if err != nil {
 		return err
-	}
-	if d.Protected() {
-		out = a.protect(c, d)
-	} else {
-		pl.columns, pl.blocked = append(pl.columns, nil), append(pl.blocked, false)
-		pl.types = append(pl.types, c.Type)
 	}
 	if a.shape != nil {
 		a.shape.head.Add(a.server.Payload(), out)
 		a.noted()
 	}
-	if len(pl.types) == a.resp.Columns {
+	if len(a.plan.types) == a.resp.Columns {
 		if err := a.begin(); err != nil {
 			return err
 		}
@@ -221,6 +212,34 @@ func (a *answer) column() error {
 		}
 	}
 	return a.client.WritePacket(out)
+}
+
+// define decides about the next column of plan, whose definition the server gave,
+// and returns the definition for the client. utf8 says that names in it are UTF-8.
+func (a *answer) define(payload []byte, utf8 bool) (out []byte, err error) {
+	c, pl := &a.col, a.plan
+	if err := c.Decode(payload, a.server.Caps); err != nil {
+		return nil, err
+	}
+	if a.reader == nil || pl == nil { // nothing was judged, so nothing can have columns
+		return nil, errUnjudged
+	}
+	i := len(pl.types)
+	d, err := a.reader.column(i, c, a.v.judgement, utf8)
+	if err != nil {
+		return nil, err
+	}
+	if i >= a.v.loose && a.omits() {
+		if d, err = a.v.beyond(d, i); err != nil {
+			return nil, err
+		}
+	}
+	if d.Protected() {
+		return a.protect(c, d), nil
+	}
+	pl.columns, pl.blocked = append(pl.columns, nil), append(pl.blocked, false)
+	pl.types = append(pl.types, c.Type)
+	return payload, nil
 }
 
 // protect makes a column one of cells and returns its definition.
@@ -326,6 +345,7 @@ func (a *answer) seal(p []byte) (err error) {
 
 // end passes an OK or EOF packet on, without what tells of protected values.
 func (a *answer) end(kind wire.Kind) error {
+	a.later = a.later || kind != wire.KindDefsEnd
 	p := a.server.Payload()
 	if !a.v.touches || a.silent(kind, p) {
 		return a.server.CopyTo(a.client)

@@ -160,6 +160,10 @@ type rawClient struct {
 	tap  *tap
 	enc  *encdb.Client
 	open *encdb.Opener
+	// told are the definitions that came last for each statement; id is the one at
+	// hand, 0 for none.
+	told map[uint32]transcript
+	id   uint32
 }
 
 type tap struct {
@@ -313,6 +317,16 @@ func (c *rawClient) packet(tr *transcript, r *wire.Response, kind wire.Kind, p [
 	switch kind {
 	case wire.KindColumns, wire.KindPrepared:
 		tr.columns, tr.rows, tr.marked, tr.prep = nil, nil, map[int]bool{}, r.Prepared
+		if kind == wire.KindPrepared {
+			c.id = r.Prepared.ID
+		}
+		if r.Omitted {
+			tr.add("as before")
+			tr.columns, tr.marked = c.told[c.id].columns, c.told[c.id].marked
+			if len(tr.columns) != r.Columns {
+				return fmt.Errorf("%d columns whose definitions are left out, which were %d", r.Columns, len(tr.columns))
+			}
+		}
 	case wire.KindColumn:
 		var col wire.Column
 		if err := col.Decode(p, c.Caps); err != nil {
@@ -321,6 +335,12 @@ func (c *rawClient) packet(tr *transcript, r *wire.Response, kind wire.Kind, p [
 		i := len(tr.columns)
 		tr.columns = append(tr.columns, col.Clone())
 		tr.marked[i] = col.Filler[1]&encdb.CipherMark != 0
+		if c.id != 0 && len(tr.columns) == r.Columns {
+			if c.told == nil {
+				c.told = map[uint32]transcript{}
+			}
+			c.told[c.id] = transcript{columns: tr.columns, marked: tr.marked}
+		}
 		tr.add("column %s|%s|%s|%s marked=%v", col.Schema, col.OrgTable, col.OrgName, col.Name, tr.marked[i])
 		tr.add("described as type=%d.%d length=%d flags=%x charset=%d", col.Type, col.Decimals, col.Length, col.Flags, col.Charset)
 	case wire.KindRow:
@@ -389,6 +409,10 @@ func (c *rawClient) values(tr *transcript, binary bool, p []byte) ([][]byte, err
 
 // do sends a command and reads its answer.
 func (c *rawClient) do(tr *transcript, p []byte) error {
+	c.id = 0
+	if wire.Command(p[0]) == wire.ComStmtExecute {
+		c.id, _ = wire.StmtID(p)
+	}
 	if err := c.WriteCommand(p); err != nil {
 		return err
 	}

@@ -230,7 +230,7 @@ func (ss *session) status() wire.Status {
 // one row, or none.
 func (ss *session) writeResult(names []string, row [][]byte, binary bool) error {
 	c := ss.client
-	if err := c.WritePacket(wire.AppendLenenc(nil, uint64(len(names)))); err != nil {
+	if err := c.WritePacket(wire.AppendColumnCount(nil, len(names), c.Caps)); err != nil {
 		return err
 	}
 	types := make([]wire.Type, len(names))

@@ -124,10 +124,17 @@ func everything(l *packetLog, large bool) {
 	}
 	l.ofStmt(wire.ComStmtReset)
 	l.execute(0)
+	l.execute(0, number(0))
+	for _, comment := range []string{"'again'", "''"} {
+		l.query("ALTER TABLE sink COMMENT " + comment)
+		l.execute(0, number(0))
+	}
+	l.execute(0, number(0))
 	l.ofStmt(wire.ComStmtClose)
 	l.ofStmt(wire.ComStmtFetch, 1, 0, 0, 0)
 	l.do(wire.ComStmtPrepare, "SELECT nonsense")
 	l.do(wire.ComStmtPrepare, "CALL two(?, ?)")
+	l.execute(0, number(5), number(0))
 	l.execute(0, number(5), number(0))
 	l.ofStmt(wire.ComStmtClose)
 	l.query("START TRANSACTION")
@@ -225,6 +232,7 @@ func TestDifferential(t *testing.T) {
 	for i, caps := range []wire.Capabilities{
 		base, base | wire.DeprecateEOF, base | wire.DeprecateEOF | wire.SessionTrack, base | wire.LongPassword | wire.FoundRows | wire.DeprecateEOF,
 		base | wire.DeprecateEOF | wire.MariaDBExtendedMetadata,
+		base | wire.MariaDBCacheMetadata, base | wire.DeprecateEOF | wire.MariaDBCacheMetadata,
 	} {
 		cred := wire.Credential{Caps: caps}
 		samePackets(t, fmt.Sprintf("capabilities %x", caps), stream(t, backendServer(t).Addr(), cred, i == 0), stream(t, g.addr, cred, i == 0))

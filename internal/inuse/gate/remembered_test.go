@@ -4,15 +4,23 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/veildb/veildb/internal/inuse/wire"
 )
 
 // TestRemembered runs statements again and again while rules, tables and the
 // session change: what is remembered of them must never show what the first
 // judgement of the statement would have encrypted.
 func TestRemembered(t *testing.T) {
+	for _, caps := range []wire.Capabilities{0, wire.MariaDBCacheMetadata, wire.MariaDBCacheMetadata | wire.DeprecateEOF} {
+		t.Run(fmt.Sprintf("capabilities=%x", uint64(caps)), func(t *testing.T) { remembered(t, caps) })
+	}
+}
+
+func remembered(t *testing.T, caps wire.Capabilities) {
 	g := startGate(t, nil)
 	root := rootOn(t, g)
-	app := dialRaw(t, g.addr, "app", "hr", 0)
+	app := dialRaw(t, g.addr, "app", "hr", caps)
 	app.provision(true)
 	const sql = "SELECT id, name, ssn FROM employee WHERE id < 3"
 	var tr transcript
@@ -78,7 +86,15 @@ func TestRemembered(t *testing.T) {
 			root.must("ALTER TABLE hr.employee MODIFY name VARCHAR(200)")
 			g.backend.changed()
 		}, "[ssn] 2"},
+		{"another character set", func() { app.must("SET NAMES latin1") }, "[ssn] 2"},
+		{"a column protected and of another type", func() {
+			rules(strings.Replace(testRules, "columns: [ssn, salary", "columns: [name, ssn, salary", 1))
+			root.must("ALTER TABLE hr.employee MODIFY name TEXT")
+			g.backend.changed()
+		}, "[name ssn] 2"},
+		{"as before again", func() { rules(testRules) }, "[ssn] 2"},
 		{"fewer rows", func() { root.must("DELETE FROM hr.employee WHERE id = 2") }, "[ssn] 1"},
+		{"all may be seen", func() { rules(strings.Replace(testRules, "[boss]\n  ciphertext: [app, ", "[boss, app]\n  ciphertext: [", 1)) }, "[] 1"},
 	} {
 		tt.do()
 		if got := marked(tt.step); got != tt.want {

@@ -76,6 +76,10 @@ type stmt struct {
 	control *control
 	params  int         // how many
 	types   []wire.Type // of them, when last given
+	// shape is of the definitions that were sent last, by the server and to the
+	// client, as judged by shaped. It is kept where the server leaves them out.
+	shape  *shape
+	shaped *judgement
 }
 
 // session serves one client until it leaves.
@@ -363,7 +367,11 @@ func (ss *session) relay(cmd wire.Command, p []byte) error {
 		return err
 	}
 	ss.resp.Start(cmd, ss.server.Caps)
-	if err := wire.RelayResponse(&ss.resp, ss.server, ss.client); err != nil {
+	err := ss.disclose(cmd, p)
+	if err == nil {
+		err = wire.RelayResponse(&ss.resp, ss.server, ss.client)
+	}
+	if err != nil {
 		return fmt.Errorf("relay answer: %w", err)
 	}
 	return nil

@@ -26,7 +26,10 @@ type judgement struct {
 	// nested: it has more than one query, or names a view. What the server says of
 	// the source of a column is then not always so.
 	nested bool
-	shape  shapeHolder
+	// loose is the first column whose type may be another one in each execution;
+	// the number of columns if there is none. See beyond.
+	loose int
+	shape shapeHolder
 }
 
 // noResult is the verdict of commands that have no result.
@@ -111,6 +114,7 @@ func (r *reader) analyse(explain bool) *judgement {
 	s := lineage.Session{Database: r.database, Catalog: r.tables.catalog(r.cat), Explain: explain}
 	j := r.access.judgement(r.account.Judge(&r.text, r.mode, s))
 	j.hidden, j.nested = givenNames(&r.text), r.nested(&r.text)
+	j.loose = j.firstLoose(&r.text)
 	return j
 }
 

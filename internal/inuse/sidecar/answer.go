@@ -27,6 +27,10 @@ type answer struct {
 	col   wire.Column
 	heads heads
 	head  *head // being noted, or nil
+	later bool  // a result has ended, and this is another
+	// sets are the columns of the prepared statements that have cells, as the
+	// application knows them; kept where the server leaves definitions out.
+	sets wire.Stmts[resultSet]
 
 	// What came before the first row is held back until it is known that all
 	// of it can go to the application: payloads, one after the other.
@@ -90,7 +94,7 @@ func (s *Session) expect(cmd wire.Command, id uint32) {
 	a.cmd, a.id = cmd, id
 	a.resp.Start(cmd, s.server.Caps)
 	a.held, a.ends = a.held[:0], a.ends[:0]
-	a.refused, a.infile, a.fresh, a.head = false, false, true, nil
+	a.refused, a.infile, a.fresh, a.later, a.head = false, false, true, false, nil
 	if cmd == wire.ComStmtFetch {
 		a.set = s.cursors[id]
 	}
@@ -107,6 +111,7 @@ func (s *Session) skipHead() error {
 	same, err := a.resp.SkipHead(s.server, s.client, &h.head)
 	if same {
 		a.set = h.set
+		s.remember(a.id)
 	}
 	return err
 }
@@ -163,7 +168,9 @@ func (s *Session) packet() error {
 	}
 	switch kind {
 	case wire.KindColumns, wire.KindPrepared:
-		a.columns()
+		if a.columns(); a.resp.Omitted {
+			return s.recall()
+		}
 		if kind == wire.KindPrepared {
 			s.last = a.resp.Prepared.ID
 		} else if s.server.Sequence() == 2 {
@@ -192,7 +199,49 @@ func (s *Session) packet() error {
 		s.keepCursor(a.id)
 	}
 	a.infile = kind == wire.KindInfile
+	a.later = a.later || kind == wire.KindOK || kind == wire.KindRowsEnd
 	return s.server.CopyTo(s.client)
+}
+
+// unknown are the columns of a statement whose definitions could not go on.
+var unknown = &resultSet{kept: true}
+
+// none are columns without cells.
+var none = &resultSet{kept: true}
+
+// remember takes note of the columns of a prepared statement.
+func (s *Session) remember(id uint32) {
+	a := &s.answer
+	if a.later || !s.server.Caps.Has(wire.MariaDBCacheMetadata) || a.cmd != wire.ComStmtPrepare && a.cmd != wire.ComStmtExecute {
+		return
+	}
+	if len(a.set.cols) == 0 {
+		a.sets.Drop(id)
+		return
+	}
+	a.set.kept = true
+	a.sets.Put(id, a.set)
+}
+
+// recall makes ready for rows whose definitions the server has left out: they are
+// those that came last for the statement. What a procedure shows has definitions,
+// and of its last result nothing is known.
+func (s *Session) recall() error {
+	a := &s.answer
+	a.set = none
+	if !a.later {
+		if known := a.sets.Get(a.id); known != nil {
+			a.set = known
+		}
+	}
+	if a.set == unknown {
+		return &cellError{fmt.Errorf("read columns: %w", ErrNoKey)}
+	}
+	if a.set != none && len(a.set.in) != a.resp.Columns {
+		return wire.ErrMalformed
+	}
+	a.hold(s.server.Payload(), nil)
+	return nil
 }
 
 // keepCursor remembers the columns of the rows that COM_STMT_FETCH will bring.
@@ -242,6 +291,9 @@ func (s *Session) define(payload []byte) error {
 	var def *definition
 	switch {
 	case marked && s.opener == nil:
+		if !a.later && a.cmd == wire.ComStmtExecute {
+			a.sets.Put(a.id, unknown)
+		}
 		return &cellError{fmt.Errorf("read column %s.%s: %w", a.col.Table, a.col.Name, ErrNoKey)}
 	case marked, !s.marked && isString(a.col.Type):
 		own := marked && encdb.Own(s.keys.Layout())
@@ -252,9 +304,17 @@ func (s *Session) define(payload []byte) error {
 	a.set.in = append(a.set.in, a.col.Type)
 	a.set.cells = append(a.set.cells, def)
 	a.hold(payload, out)
-	if a.head != nil && len(a.set.in) == a.resp.Columns {
+	if len(a.set.in) < a.resp.Columns {
+		return nil
+	}
+	if a.head != nil {
 		a.head.complete(a.set)
 		a.head = nil
+	}
+	if a.cmd == wire.ComStmtPrepare {
+		s.remember(a.resp.Prepared.ID)
+	} else {
+		s.remember(a.id)
 	}
 	return nil
 }

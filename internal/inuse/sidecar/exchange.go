@@ -57,6 +57,7 @@ func (s *Session) forget() {
 	}
 	s.keys, s.opener, s.marked = nil, nil, true
 	s.answer.heads, s.answer.defs.known = heads{}, nil
+	s.answer.sets.Clear()
 }
 
 // provision hands the key over and finds out whether columns are marked.

@@ -229,6 +229,7 @@ func (s *Session) statement(cmd wire.Command, p []byte) (uint32, error) {
 	case wire.ComStmtExecute, wire.ComStmtFetch, wire.ComStmtClose:
 	case wire.ComResetConnection:
 		clear(s.cursors)
+		s.answer.sets.Clear()
 		return 0, nil
 	default:
 		return 0, nil
@@ -245,6 +246,7 @@ func (s *Session) statement(cmd wire.Command, p []byte) (uint32, error) {
 	}
 	if cmd == wire.ComStmtClose {
 		s.answer.heads.drop(id)
+		s.answer.sets.Drop(id)
 	}
 	return id, nil
 }

@@ -43,7 +43,7 @@ const (
 	MariaDBComMulti         Capabilities = 1 << 33
 	MariaDBBulk             Capabilities = 1 << 34
 	MariaDBExtendedMetadata Capabilities = 1 << 35
-	MariaDBCacheMetadata    Capabilities = 1 << 36
+	MariaDBCacheMetadata    Capabilities = 1 << 36 // column counts say whether definitions follow
 	MariaDBBulkUnitResults  Capabilities = 1 << 37
 )
 
@@ -52,8 +52,8 @@ const (
 //
 //   - Compress, CompressZstd: packets inside packets, dearer than the network
 //     they save; a relay sits beside one of the two sides.
-//   - OptionalMetadata, MariaDBCacheMetadata: result sets without the column
-//     definitions that say which columns are protected.
+//   - OptionalMetadata: result sets without the column definitions that say which
+//     columns are protected.
 //   - QueryAttributes: values in front of the statement's text. The decoders
 //     here know them, so a caller that wants them may add the flag.
 //   - MariaDBProgress: progress reports in the shape of error packets.
@@ -61,12 +61,15 @@ const (
 //     many executions, in one packet.
 //   - MultiFactorAuth: plugins beyond those [RelayLogin] knows.
 //
+// With MariaDBCacheMetadata the server leaves definitions out that it has sent
+// before: see [Response.Omitted].
+//
 // SSL is not among them: each side has TLS or not by itself.
 const Relayable = LongPassword | FoundRows | LongFlag | ConnectWithDB | NoSchema |
 	ODBC | LocalFiles | IgnoreSpace | Protocol41 | Interactive | IgnoreSigpipe |
 	Transactions | Reserved | SecureConnection | MultiStatements | MultiResults |
 	PSMultiResults | PluginAuth | ConnectAttrs | PluginAuthLenenc |
-	ExpiredPasswords | SessionTrack | DeprecateEOF | MariaDBExtendedMetadata
+	ExpiredPasswords | SessionTrack | DeprecateEOF | MariaDBExtendedMetadata | MariaDBCacheMetadata
 
 // clientOnly are flags a client may set though the server did not offer them.
 const clientOnly = LongPassword | NoSchema | ODBC | IgnoreSpace | Interactive | IgnoreSigpipe | FoundRows

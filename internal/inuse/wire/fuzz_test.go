@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-var someCaps = []Capabilities{0, DeprecateEOF | SessionTrack | MariaDBExtendedMetadata | QueryAttributes, Protocol41 | SecureConnection | PluginAuth | ConnectAttrs | ConnectWithDB}
+var someCaps = []Capabilities{0, DeprecateEOF | SessionTrack | MariaDBExtendedMetadata | QueryAttributes, Protocol41 | SecureConnection | PluginAuth | ConnectAttrs | ConnectWithDB, MariaDBCacheMetadata, MariaDBCacheMetadata | DeprecateEOF}
 
 // FuzzDecode gives every decoder of a whole packet the same bytes. What decodes
 // must, built and decoded again, build the same.

@@ -50,6 +50,7 @@ func TestGolden(t *testing.T) {
 	}{
 		{"eof", wire.LocalFiles | wire.MultiStatements},
 		{"deprecate-eof", wire.LocalFiles | wire.MultiStatements | wire.DeprecateEOF | wire.SessionTrack | wire.MariaDBExtendedMetadata},
+		{"cache-metadata", wire.LocalFiles | wire.MultiStatements | wire.DeprecateEOF | wire.MariaDBCacheMetadata},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			file := filepath.Join("testdata", "mariadb-10.11-"+tc.name+".transcript")

@@ -113,6 +113,25 @@ func TestHeadLimits(t *testing.T) {
 	if large.Complete(); !large.Spoiled() {
 		t.Error("a large head is kept")
 	}
+	if large.Columns() != 0 || large.EachIn(func([]byte) error { return io.EOF }) != nil {
+		t.Error("a large head has packets")
+	}
+	kept := &Head{Keep: true}
+	kept.Add([]byte{1}, []byte{2})
+	for range 300 {
+		kept.Add(make([]byte, 100), []byte{3})
+	}
+	n := 0
+	count := func(p []byte) error { n += len(p); return nil }
+	if kept.Complete(); !kept.Spoiled() || kept.Columns() != 300 || kept.EachIn(count) != nil || kept.EachOut(count) != nil || n != 1+300*100+1+300 {
+		t.Errorf("a large head that is kept: recognised %t, %d columns, %d bytes", !kept.Spoiled(), kept.Columns(), n)
+	}
+	kept.Reset()
+	kept.Add([]byte{1}, []byte{1})
+	kept.Add(make([]byte, maxKept), nil)
+	if kept.Complete(); !kept.Spoiled() || kept.Columns() != 0 {
+		t.Error("a head of any size is kept")
+	}
 	large.Reset()
 	large.Add([]byte{1}, []byte{1})
 	large.Add([]byte{2}, []byte{3})

@@ -9,7 +9,7 @@ type Kind byte
 const (
 	KindOK       Kind = iota + 1 // OK: a result without rows, or the EOF that is all of an answer
 	KindErr                      // error; ends the answer
-	KindColumns                  // column count; that many KindColumn follow
+	KindColumns                  // column count; that many KindColumn follow, or none: see Omitted
 	KindColumn                   // column definition
 	KindParam                    // definition of a statement's parameter
 	KindDefsEnd                  // EOF after definitions; without DeprecateEOF
@@ -33,7 +33,7 @@ const (
 
 // A Response walks the packets of one answer. Its states:
 //
-//	head ──columns──► defs ──► [EOF] ──► rows ──► done, or head if more results
+//	head ──columns──► [defs] ──► [EOF] ──► rows ──► done, or head if more results
 //	  │ └─prepared──► [params ──► [EOF]] ──► [defs ──► [EOF]] ──► done
 //	  └─OK, error──► done, or head if more results follow an OK
 //
@@ -49,6 +49,10 @@ type Response struct {
 	// statement being prepared. Of rows that COM_STMT_FETCH brings it is 0:
 	// their columns are those of the execution that opened the cursor.
 	Columns int
+	// Omitted says that the current result has no definitions: with
+	// MariaDBCacheMetadata they are those that the server sent last for the
+	// statement, when it was prepared or executed.
+	Omitted bool
 	// Prepared is the statement being prepared.
 	Prepared Prepared
 	// Binary: rows are in the binary protocol.
@@ -155,13 +159,46 @@ func (r *Response) head(p []byte) (Kind, error) {
 	case infileHeader:
 		return KindInfile, nil // stays at head: OK or error follows
 	}
+	return KindColumns, r.columns(p)
+}
+
+// columns reads a column count, and with MariaDBCacheMetadata whether definitions
+// follow. Only a prepared statement can do without.
+func (r *Response) columns(p []byte) error {
 	d := decoder{b: p}
-	n := d.lenenc()
-	if err := d.end("column count"); err != nil || n == 0 || n > MaxColumns {
-		return 0, malformed("column count")
+	n, follow := d.lenenc(), byte(definitionsFollow)
+	if r.caps.Has(MariaDBCacheMetadata) {
+		follow = d.u8()
 	}
-	r.Columns, r.left, r.state = int(n), int(n), stateDefs
-	return KindColumns, nil
+	if err := d.end("column count"); err != nil || n == 0 || n > MaxColumns ||
+		follow != definitionsFollow && (follow != definitionsOmitted || r.shape != ShapeExecute) {
+		return malformed("column count")
+	}
+	r.Columns, r.left, r.state, r.Omitted = int(n), int(n), stateDefs, follow == definitionsOmitted
+	switch {
+	case !r.Omitted:
+	case r.caps.Has(DeprecateEOF):
+		r.afterDefs(false)
+	default:
+		r.left, r.state = 0, stateDefEOF
+	}
+	return nil
+}
+
+// What follows a column count with MariaDBCacheMetadata.
+const (
+	definitionsOmitted = 0
+	definitionsFollow  = 1
+)
+
+// AppendColumnCount appends the payload of a column count to dst, for definitions
+// that follow.
+func AppendColumnCount(dst []byte, n int, caps Capabilities) []byte {
+	dst = AppendLenenc(dst, uint64(n))
+	if caps.Has(MariaDBCacheMetadata) {
+		dst = append(dst, definitionsFollow)
+	}
+	return dst
 }
 
 func (r *Response) prepared(p []byte) (Kind, error) {
@@ -265,6 +302,6 @@ const minOK = 7
 func (r *Response) more() {
 	r.state = stateDone
 	if r.Status.Has(StatusMoreResults) && r.shape != ShapeOK && r.shape != ShapeFields && r.shape != ShapePrepare {
-		r.state, r.Columns = stateHead, 0
+		r.state, r.Columns, r.Omitted = stateHead, 0, false
 	}
 }

@@ -274,7 +274,9 @@ func (r *relay) rebuildResponse(resp *wire.Response, srv, client *wire.Conn) err
 		switch kind {
 		case wire.KindColumns:
 			types = types[:0]
-			got = wire.AppendLenenc(nil, uint64(resp.Columns))
+			if got = wire.AppendColumnCount(nil, resp.Columns, srv.Caps); resp.Omitted {
+				types, got[len(got)-1] = nil, 0
+			}
 		case wire.KindColumn, wire.KindParam:
 			var c wire.Column
 			if err := c.Decode(p, srv.Caps); err != nil {

@@ -148,6 +148,11 @@ func (s *script) statements() {
 	s.prepare("SELECT * FROM kinds WHERE id < ? ORDER BY id")
 	s.execute(0, text("10"))
 	s.execute(0, text("0"))
+	for _, comment := range []string{"'again'", "''"} {
+		s.query("ALTER TABLE kinds COMMENT " + comment)
+		s.execute(0, text("10"))
+	}
+	s.execute(0, text("10"))
 	s.stmtCommand(wire.ComStmtReset)
 	s.execute(wire.CursorReadOnly, text("10"))
 	if !s.status.Has(wire.StatusCursorExists) {
@@ -169,7 +174,13 @@ func (s *script) statements() {
 	s.query("DELETE FROM sink")
 	s.prepare("CALL two_results(?)")
 	s.execute(0, text("1"))
+	s.execute(0, text("1"))
 	s.stmtCommand(wire.ComStmtClose)
+	for range 2 {
+		s.query("PREPARE p FROM 'SELECT id FROM kinds WHERE id = ?'")
+		s.query("EXECUTE p USING @a")
+		s.query("EXECUTE p USING @a")
+	}
 }
 
 // TestSameBytes runs the same session directly and through relays: every packet
@@ -185,6 +196,8 @@ func TestSameBytes(t *testing.T) {
 		{"EOF, session track", base | wire.SessionTrack},
 		{"deprecate EOF, session track, extended metadata", base | wire.DeprecateEOF | wire.SessionTrack | wire.MariaDBExtendedMetadata},
 		{"MySQL client", base | wire.LongPassword | wire.FoundRows | wire.DeprecateEOF},
+		{"cached metadata, EOF", base | wire.MariaDBCacheMetadata},
+		{"cached metadata, deprecate EOF", base | wire.MariaDBCacheMetadata | wire.DeprecateEOF},
 		{"masked capabilities", base | wire.SessionTrack | wire.MariaDBBulk},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -20,7 +20,9 @@ type conn struct {
 	fields         []wire.Field
 	row            []byte
 	open           map[uint32]cursor
-	last           uint32 // the statement prepared last
+	known          map[uint32]cursor // by statement: of the definitions that came last
+	last           uint32            // the statement prepared last
+	id             uint32            // the statement at hand
 }
 
 type cursor struct {
@@ -67,7 +69,7 @@ func withoutExtension(request []byte) []byte {
 
 // rows answers with one row of strings.
 func (c *conn) rows(names, values []string) error {
-	c.client.WritePacket(wire.AppendLenenc(nil, uint64(len(names))))
+	c.client.WritePacket(wire.AppendColumnCount(nil, len(names), c.client.Caps))
 	var row [][]byte
 	for i, n := range names {
 		col := wire.Column{Catalog: []byte("def"), Name: []byte(n), Charset: 45, Length: 1 << 20, Type: wire.TypeVarString}
@@ -97,6 +99,7 @@ func (c *conn) forward(cmd wire.Command, p []byte) error {
 			c.types, c.columns, c.cols = k.types, k.columns, k.cols
 		}
 	}
+	c.id = id
 	if cmd.Shape() == wire.ShapeRefused {
 		return c.client.WriteErr(wire.CodeUnknownCommand, "08S01", "Unknown command")
 	}
@@ -135,9 +138,23 @@ func (c *conn) packet(sealer *encdb.Sealer) error {
 		c.types, c.columns, c.cols = c.types[:0], c.columns[:0], c.cols[:0]
 		if kind == wire.KindPrepared {
 			c.last = c.resp.Prepared.ID
+			c.id = c.last
+		}
+		if c.resp.Omitted {
+			k := c.known[c.id]
+			c.types, c.columns, c.cols = slices.Clone(k.types), slices.Clone(k.columns), slices.Clone(k.cols)
 		}
 	case wire.KindColumn:
-		return c.define(sealer)
+		if err := c.define(sealer); err != nil {
+			return err
+		}
+		if c.id != 0 && len(c.types) == c.resp.Columns {
+			if c.known == nil {
+				c.known = map[uint32]cursor{}
+			}
+			c.known[c.id] = cursor{slices.Clone(c.types), slices.Clone(c.columns), slices.Clone(c.cols)}
+		}
+		return nil
 	case wire.KindRow:
 		if len(c.cols) > 0 {
 			return c.seal(sealer)
