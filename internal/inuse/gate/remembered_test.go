@@ -94,7 +94,9 @@ func remembered(t *testing.T, caps wire.Capabilities) {
 		}, "[name ssn] 2"},
 		{"as before again", func() { rules(testRules) }, "[ssn] 2"},
 		{"fewer rows", func() { root.must("DELETE FROM hr.employee WHERE id = 2") }, "[ssn] 1"},
-		{"all may be seen", func() { rules(strings.Replace(testRules, "[boss]\n  ciphertext: [app, ", "[boss, app]\n  ciphertext: [", 1)) }, "[] 1"},
+		{"all may be seen", func() {
+			rules(strings.Replace(testRules, "[boss]\n  ciphertext: [app, ", "[boss, app]\n  ciphertext: [", 1))
+		}, "[] 1"},
 	} {
 		tt.do()
 		if got := marked(tt.step); got != tt.want {
