@@ -17,13 +17,17 @@ func changedFlags(cmd *cobra.Command, but ...string) string {
 		if slices.Contains(but, f.Name) {
 			return
 		}
-		value := f.Value.String()
+		values := []string{f.Value.String()}
 		if s, ok := f.Value.(pflag.SliceValue); ok {
-			value = strings.Join(s.GetSlice(), ",")
+			if values = s.GetSlice(); f.Value.Type() != "stringArray" { // whose values may hold commas
+				values = []string{strings.Join(values, ",")}
+			}
 		}
-		b.WriteString(" --" + f.Name)
-		if value != f.NoOptDefVal {
-			b.WriteString("=" + shellWord(value))
+		for _, value := range values {
+			b.WriteString(" --" + f.Name)
+			if value != f.NoOptDefVal {
+				b.WriteString("=" + shellWord(value))
+			}
 		}
 	})
 	return b.String()

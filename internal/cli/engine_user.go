@@ -96,8 +96,9 @@ type userEngine struct {
 // A userDatabase is one of them.
 type userDatabase struct {
 	userArm
-	pool *sql.DB
-	uses int // comparisons' arms that have it open: two in a control
+	pool   *sql.DB
+	marked bool // by this run
+	uses   int  // comparisons' arms that have it open: two in a control
 }
 
 func openUserEngine(ctx context.Context, env *Env, arms []userArm) (_ *userEngine, err error) {
@@ -105,6 +106,10 @@ func openUserEngine(ctx context.Context, env *Env, arms []userArm) (_ *userEngin
 	defer func() {
 		if err != nil {
 			for _, u := range e.arms {
+				if u.marked { // another arm cannot be used
+					_, dropped := u.pool.ExecContext(context.WithoutCancel(ctx), "DROP TABLE "+markTable)
+					err = errors.Join(err, dropped)
+				}
 				u.pool.Close()
 			}
 		}
@@ -153,6 +158,7 @@ func (u *userDatabase) claim(ctx context.Context) error {
 		if _, err := u.pool.ExecContext(ctx, "CREATE TABLE "+markTable+" (made_by VARCHAR(80))"); err != nil {
 			return &Error{Code: ExitUsage, Op: "use arm " + u.name, Err: err, Hint: "its account needs all rights on its database"}
 		}
+		u.marked = true
 		return nil
 	}
 	for _, t := range tables {
