@@ -110,6 +110,7 @@ func (o *oracle) run(database string, n int, next func(state, i int) probe) {
 				part()
 				f.restore(saw[i].next)
 			}
+			f.steady()
 		}
 		part()
 		f.root.Close()
@@ -145,14 +146,15 @@ func (o *oracle) connect(database string) *rawClient {
 // refusal for want of a catalog is one of the moment: the probe is run again.
 func (o *oracle) probe(at *rawClient, f *footing, p *probe) (s sight, alive bool) {
 	for range 10 {
-		before := f.now
+		before, start := f.now, time.Now()
 		s, alive = o.attempt(at, p)
 		if s.text == died {
 			return s, alive
 		}
+		s.text = f.timeless(s.text, start)
 		if len(p.after) > 0 || !alive {
 			f.read()
-			s.text += "\n" + f.now
+			s.text += "\n" + f.now + "\n" + f.rows
 		}
 		s.next = f.now
 		if !alive || !strings.Contains(s.text, refuseCatalog.Error()) {
@@ -189,10 +191,16 @@ func (o *oracle) attempt(at *rawClient, p *probe) (s sight, alive bool) {
 			return sight{text: tr.plain()}, false
 		}
 	}
-	lines := strings.Split(tr.plain(), "\n")
-	slices.Sort(lines) // the server may choose the order of rows by an index
-	text := strings.Join(slices.Compact(lines), "\n")
+	text := sorted(tr.plain())
 	return sight{text: text, fault: strings.Contains(text, withheld)}, true
+}
+
+// sorted sorts the lines of text, once each: the server may choose the order of
+// rows by an index.
+func sorted(text string) string {
+	lines := strings.Split(text, "\n")
+	slices.Sort(lines)
+	return strings.Join(slices.Compact(lines), "\n")
 }
 
 // send runs a statement as it is, or prepares and executes it.
