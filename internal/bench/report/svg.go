@@ -94,7 +94,7 @@ func minus(s string) string {
 	}
 	out := []rune(s)
 	for i, r := range out {
-		if r == '-' && i+1 < len(out) && '0' <= out[i+1] && out[i+1] <= '9' && (i == 0 || strings.ContainsRune(" (;±+", out[i-1]) || out[i-1] == '\u00a0') {
+		if r == '-' && i+1 < len(out) && '0' <= out[i+1] && out[i+1] <= '9' && (i == 0 || strings.ContainsRune(" ([;±+", out[i-1]) || out[i-1] == '\u00a0') {
 			out[i] = '−'
 		}
 	}
