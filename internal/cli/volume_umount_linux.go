@@ -13,6 +13,10 @@ import (
 	"github.com/veildb/veildb/internal/atrest/volume"
 )
 
+// umountTries is how often a mount that runs, but is busy, is asked whether it
+// answers, some seconds each.
+const umountTries = 10
+
 // runUmount unmounts path and waits until its volume is free again.
 func runUmount(ctx context.Context, env *Env, path string) error {
 	const op = "unmount volume"
@@ -37,8 +41,10 @@ func runUmount(ctx context.Context, env *Env, path string) error {
 	}
 	path = entry.Path
 	// The kernel would wait for what it still has to write.
-	if !fuse.Answers(path) {
-		return silentError(op, entry.Source)
+	for tries := 1; !fuse.Answers(path); tries++ {
+		if tries == umountTries || processState(volume.ReadHolder(entry.Source).PID) == stopped {
+			return silentError(op, entry.Source)
+		}
 	}
 	if err := fuse.Unmount(path); errors.Is(err, fuse.ErrBusy) {
 		return &Error{Code: ExitBusy, Err: fmt.Errorf("%w: %s", err, strings.Join(usersOf(path), ", ")),
