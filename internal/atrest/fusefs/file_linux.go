@@ -45,7 +45,10 @@ type file struct {
 	content  content
 	writable bool
 	users    int          // handles and operations; guarded by node.mu
+	gone     bool         // the node is, users may not be; guarded by node.mu
 	faults   atomic.Int64 // syncs that failed
+	ahead    ahead
+	followUp func() error // calls syncAhead; guarded by node.mu
 }
 
 // maxIdle is how many files stay open that nobody has open: servers reopen
@@ -179,6 +182,10 @@ func (fs *fileSystem) put(f *file) {
 	n.mu.Lock()
 	f.users--
 	last := f.users == 0
+	if last && f.gone {
+		f.content.Close()
+		last = false
+	}
 	n.mu.Unlock()
 	if last {
 		fs.keepIdle(n)
@@ -215,6 +222,20 @@ func (fs *fileSystem) notIdle(n *node) {
 	}
 }
 
+// leaveFile closes n's file, if it has one, at the end of its last use. n is
+// about to go.
+func (n *node) leaveFile() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.file == nil {
+		return
+	}
+	if n.file.gone = true; n.file.users == 0 {
+		n.file.content.Close()
+	}
+	n.file = nil
+}
+
 // closeFile closes n's file, if it has one that nobody uses or must go anyway.
 func (n *node) closeFile(anyway bool) {
 	n.mu.Lock()
@@ -248,6 +269,12 @@ func (f *file) sync(h *handle, dataOnly bool) unix.Errno {
 	if errno != 0 {
 		f.faults.Add(1)
 	}
+	return f.heard(h, errno)
+}
+
+// heard returns what h is told of a sync that ended with errno: of a failure
+// that it did not hear of yet, too.
+func (f *file) heard(h *handle, errno unix.Errno) unix.Errno {
 	if now := f.faults.Load(); h.faults.Swap(now) != now && errno == 0 {
 		return unix.EIO
 	}

@@ -37,6 +37,7 @@ func TestFsx(t *testing.T) {
 		{"through", "f", serveConfig{Key: 1}},
 		{"back", "f", serveConfig{Key: 1, WriteBack: true}},
 		{"a log", "ib_logfile0", serveConfig{Key: 1, WriteBack: true}},
+		{"a log, through", "ib_logfile0", serveConfig{Key: 1}},
 		{"no cipher", "f", serveConfig{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -11,14 +11,20 @@
 //
 // Write-through: a write(2) reaches the lower file before it returns. What a
 // server wrote survives its own death and that of this program, and a full disk
-// fails the write that filled it.
+// fails the write that filled it. Logs that servers sync with each commit, which
+// are told by their names, go past the page cache.
 //
 // Write-back: a write(2) ends in the page cache and goes down later, at the
 // latest with fsync. What was not synced is lost when this program dies, and a
-// full disk may show only at fsync or close. Logs that servers sync with each
-// commit, which are told by their names, and files opened with O_DIRECT are
-// written through all the same, past the page cache; while they are open their
-// time of change is that of opening.
+// full disk may show only at fsync or close. Those logs and files opened with
+// O_DIRECT are written through all the same, past the page cache; while they are
+// open their time of change is that of opening.
+//
+// # Syncing ahead
+//
+// A file that is written and synced in turn is synced below as soon as a write is
+// answered, and a sync that asks for it meanwhile is answered at its end. A sync is
+// answered only when a lower sync that began after the last change has succeeded.
 //
 // Nobody else may change the lower tree meanwhile: the kernel keeps names,
 // attributes and pages until it is told otherwise.

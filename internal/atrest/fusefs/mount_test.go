@@ -120,6 +120,8 @@ func serve(cfg string) error {
 				fmt.Println("log", err)
 			}
 		case <-s.Done():
+			st := s.Stats()
+			fmt.Printf("log synced %d, %d ahead\n", st.Syncs, st.SyncsAhead)
 			return s.Wait()
 		}
 	}

@@ -107,7 +107,7 @@ func (fs *fileSystem) forget(one fuse.ForgetOne) {
 	fs.mu.Unlock()
 	if gone {
 		fs.notIdle(n)
-		n.closeFile(true)
+		n.leaveFile()
 		fs.fds.remove(n)
 	}
 }

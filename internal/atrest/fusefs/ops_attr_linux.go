@@ -108,7 +108,9 @@ func (fs *fileSystem) setSize(n *node, in *fuse.SetattrIn) unix.Errno {
 		return unix.EFBIG
 	}
 	return fs.withFile(n, fh, true, func(f *file) unix.Errno {
-		if err := f.content.Truncate(int64(in.Size)); err != nil {
+		err := f.content.Truncate(int64(in.Size))
+		f.ahead.changed()
+		if err != nil {
 			return fs.refuse(n, err)
 		}
 		if in.Valid&fuse.AttrKillSuidgid != 0 {

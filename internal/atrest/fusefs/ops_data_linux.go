@@ -37,7 +37,11 @@ func (fs *fileSystem) write(r *fuse.Request) (int, unix.Errno) {
 	}
 	n, err := h.file.content.WriteOver(data[:in.Size], int64(in.Offset))
 	if err != nil && n == 0 {
+		h.file.ahead.changed() // a part may be written
 		return 0, fs.refuse(h.file.node, err)
+	}
+	if h.file.ahead.wrote(int64(in.Offset) + int64(n)) {
+		r.Then = fs.willSync(h.file)
 	}
 	if in.IoFlags&fuse.WriteKillSuidgid != 0 {
 		if errno := killSuidgid(h.file.lower.fd); errno != 0 {
@@ -85,7 +89,10 @@ func (fs *fileSystem) fsync(r *fuse.Request) (int, unix.Errno) {
 		return 0, unix.EBADF
 	}
 	fs.stats.syncs.Add(1)
-	return 0, h.file.sync(h, in.Flags&fuse.FsyncDatasync != 0)
+	if in.Flags&fuse.FsyncDatasync != 0 {
+		return 0, fs.syncOrWait(h, r)
+	}
+	return 0, h.file.sync(h, false)
 }
 
 // flush ends one use of a handle. With write-back caching the kernel has
@@ -105,7 +112,9 @@ func (fs *fileSystem) open(n *node, r *fuse.Request) (int, unix.Errno) {
 		return 0, errno
 	}
 	if in.Flags&unix.O_TRUNC != 0 {
-		if err := f.content.Truncate(0); err != nil {
+		err := f.content.Truncate(0)
+		f.ahead.changed()
+		if err != nil {
 			fs.put(f)
 			return 0, fs.refuse(n, err)
 		}
@@ -142,7 +151,9 @@ func (fs *fileSystem) fallocate(n *node, r *fuse.Request) (int, unix.Errno) {
 	if h == nil || h.file == nil {
 		return 0, unix.EBADF
 	}
-	return 0, fs.refuseChange(n, fs.allocate(h.file, in.Mode, int64(in.Offset), int64(in.Length)))
+	err := fs.allocate(h.file, in.Mode, int64(in.Offset), int64(in.Length))
+	h.file.ahead.changed()
+	return 0, fs.refuseChange(n, err)
 }
 
 // refuseChange is refuse for an error that may be nil.

@@ -9,17 +9,17 @@ import (
 	"github.com/veildb/veildb/internal/atrest/fusefs/fuse"
 )
 
-// With write-back caching some handles go past the kernel's page cache all the
-// same: those of logs, which servers sync with each commit, so that a write and
-// a sync are one request each and the writes of a log outlive this process; and
-// those that ask for O_DIRECT.
+// Some handles go past the kernel's page cache: those of logs, which servers sync
+// with each commit, so that a write and a sync are one request each, where the
+// cache makes two of a write that crosses pages; and those that ask for O_DIRECT.
+// With write-back caching the writes of a log outlive this process that way, too.
 //
-// What is cached and not yet written down, a handle past the cache would miss:
-// the kernel may know of a longer file than we do. All handles of a file are
-// therefore of one kind while one of that kind that matters is open. A cached
+// With write-back caching, what is cached and not yet written down, a handle past
+// the cache would miss: the kernel may know of a longer file than we do. All
+// handles of a file are therefore of one kind while one of that kind that matters is open. A cached
 // handle that only reads holds nothing back.
 //
-// The kernel keeps a file's times itself in this mode, and does not move them
+// The kernel keeps a file's times itself in that mode, and does not move them
 // when a write goes past its cache. So it is told to forget the file when the
 // last such handle is closed: programs that compare times, to copy what has
 // changed, see those of the lower file then.
@@ -32,7 +32,7 @@ type whereabout struct {
 
 // named notes that the kernel was told of n as name in dir.
 func (fs *fileSystem) named(n, dir *node, name string) {
-	if fs.opts.Cache != WriteBack || n.kind != unix.S_IFREG {
+	if n.kind != unix.S_IFREG || fs.opts.Cache == WriteThrough && !isLog(name) {
 		return
 	}
 	if w := n.where.Load(); w == nil || w.dir != dir.id || w.name != name {
@@ -42,7 +42,7 @@ func (fs *fileSystem) named(n, dir *node, name string) {
 
 // renamed is named for the file with that lower name, if the kernel knows it.
 func (fs *fileSystem) renamed(dir *node, lower, name string) {
-	if fs.opts.Cache != WriteBack {
+	if fs.opts.Cache == WriteThrough && !isLog(name) {
 		return
 	}
 	var st unix.Statx_t // without times, see lowerFile.Size
@@ -60,13 +60,14 @@ func (fs *fileSystem) renamed(dir *node, lower, name string) {
 // enter counts a new handle of n and reports whether it goes past the page
 // cache. writes says that it may write, asked that it asks for O_DIRECT.
 func (fs *fileSystem) enter(n *node, writes, asked bool) (past bool) {
+	w := n.where.Load()
+	past = asked || w != nil && isLog(w.name)
 	if fs.opts.Cache == WriteThrough {
-		return asked
+		return past
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	w := n.where.Load()
-	past = n.past > 0 || n.cached == 0 && (asked || w != nil && isLog(w.name))
+	past = n.past > 0 || n.cached == 0 && past
 	switch {
 	case past:
 		n.past++

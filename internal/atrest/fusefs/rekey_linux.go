@@ -190,6 +190,7 @@ func (fs *fileSystem) replace(n *node, f *file, d *volume.Dir, names []string, t
 		again(func() error { return unix.Dup3(name, n.fd, unix.O_CLOEXEC) }),
 		again(func() error { return unix.Dup3(data, f.lower.fd, unix.O_CLOEXEC) }),
 	)
+	f.ahead.changed() // a sync of the old one says nothing of this
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	delete(fs.nodes, n.key)

@@ -24,12 +24,13 @@ type Server struct {
 
 // counters count what was served, since the mount.
 type counters struct {
-	requests, readBytes, writtenBytes, syncs atomic.Uint64
+	requests, readBytes, writtenBytes, syncs, syncsAhead atomic.Uint64
 }
 
-// Stats say what a Server has served.
+// Stats say what a Server has served. SyncsAhead counts syncs that it began before
+// it was asked for them, and is no part of Syncs.
 type Stats struct {
-	Requests, ReadBytes, WrittenBytes, Syncs uint64
+	Requests, ReadBytes, WrittenBytes, Syncs, SyncsAhead uint64
 }
 
 // Mount mounts the tree under the open directory root on the directory path,
@@ -147,5 +148,5 @@ func (s *Server) Unmount() error {
 // Stats returns what was served so far.
 func (s *Server) Stats() Stats {
 	c := &s.fs.stats
-	return Stats{c.requests.Load(), c.readBytes.Load(), c.writtenBytes.Load(), c.syncs.Load()}
+	return Stats{c.requests.Load(), c.readBytes.Load(), c.writtenBytes.Load(), c.syncs.Load(), c.syncsAhead.Load()}
 }

@@ -149,7 +149,7 @@ func (c *Conn) loop(h Handler, crew *crew) error {
 		return err
 	}
 	defer unix.Munmap(out)
-	r := Request{Reply: out[pageSize:]}
+	r := Request{Reply: out[pageSize:], fd: c.fd}
 	w := waiter{fd: c.fd}
 	m := newMember()
 	for crew.join(&m) {
@@ -186,7 +186,15 @@ func (c *Conn) serve(h Handler, r *Request, out []byte) error {
 		return c.reply(out, r.Unique, 0, 0)
 	}
 	n, errno := h.Handle(r)
-	return c.reply(out, r.Unique, n, errno)
+	if !r.later {
+		if err := c.reply(out, r.Unique, n, errno); err != nil {
+			return err
+		}
+	}
+	if r.Then != nil {
+		return r.Then()
+	}
+	return nil
 }
 
 // reply sends an error, or the n bytes at out[pageSize:].
@@ -196,8 +204,25 @@ func (c *Conn) reply(out []byte, unique uint64, n int, errno unix.Errno) error {
 	}
 	start := pageSize - outHeaderSize
 	*at[outHeader](out[start:]) = outHeader{len: uint32(outHeaderSize + n), errno: -int32(errno), unique: unique}
+	return send(c.fd, out[start:pageSize+n])
+}
+
+// An Answer is a reply without payload that is due to a request.
+type Answer struct {
+	fd     int
+	unique uint64
+}
+
+// Give sends it. Each is given once.
+func (a Answer) Give(errno unix.Errno) error {
+	h := outHeader{len: uint32(outHeaderSize), errno: -int32(errno), unique: a.unique}
+	return send(a.fd, unsafe.Slice((*byte)(unsafe.Pointer(&h)), outHeaderSize))
+}
+
+// send writes the reply b.
+func send(fd int, b []byte) error {
 	for {
-		_, e := rawWrite(c.fd, out[start:pageSize+n])
+		_, e := rawWrite(fd, b)
 		switch e {
 		case 0, unix.ENOENT: // the request was withdrawn
 			return nil

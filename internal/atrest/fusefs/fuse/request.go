@@ -20,6 +20,20 @@ type Request struct {
 	// Reply is where the handler puts the payload of its reply: at least as
 	// many bytes as the request may ask for, starting at a page.
 	Reply []byte
+
+	// Then, if a handler sets it, is called once the reply is sent, by the same
+	// thread. An error ends service.
+	Then func() error
+
+	fd    int  // of the connection
+	later bool // whoever handled it replies later
+}
+
+// Later leaves it to the Answer that it returns to reply to r: what the handler
+// returns is not sent.
+func (r *Request) Later() Answer {
+	r.later = true
+	return Answer{r.fd, r.Unique}
 }
 
 // parse makes r the request in b, which begins at a multiple of 8. It reports
@@ -33,7 +47,7 @@ func (r *Request) parse(b []byte) bool {
 	if uint64(h.Len) != uint64(len(b)) || ext > len(b)-headerSize {
 		return false
 	}
-	r.Header, r.args = h, b[headerSize:len(b)-ext]
+	r.Header, r.args, r.Then, r.later = h, b[headerSize:len(b)-ext], nil, false
 	return true
 }
 

@@ -54,7 +54,7 @@ func (w *waiter) try(b []byte) (int, unix.Errno) {
 	return 0, errno
 }
 
-// rawWrite writes b, which is outside the heap.
+// rawWrite writes b.
 func rawWrite(fd int, b []byte) (int, unix.Errno) {
 	n, _, errno := unix.RawSyscall(unix.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)))
 	return int(n), errno
