@@ -190,6 +190,17 @@ func TestUmountSilent(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unix.Kill(pid, unix.SIGCONT)
+	// A thread that does not know yet could take a request along: who asked would wait.
+	waitFor(t, "all threads to stop", func() bool {
+		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+		for _, path := range threads {
+			stat, err := os.ReadFile(path)
+			if _, state, _ := strings.Cut(string(stat), ") "); err != nil || !strings.HasPrefix(state, stopped) {
+				return false
+			}
+		}
+		return err == nil && len(threads) > 0
+	})
 	for _, args := range [][]string{{"umount", "lower"}, {"status", "lower"}, {"rekey", "lower"}, {"status", "mnt"}} {
 		err := veildb(append([]string{"volume"}, args...)...)
 		if want := fmt.Sprintf("kill -CONT %d", pid); exitCodeOf(err) != ExitBusy || !strings.Contains(err.Error(), want) {
