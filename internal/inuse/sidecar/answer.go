@@ -95,8 +95,11 @@ func (s *Session) expect(cmd wire.Command, id uint32) {
 	a.resp.Start(cmd, s.server.Caps)
 	a.held, a.ends = a.held[:0], a.ends[:0]
 	a.refused, a.infile, a.fresh, a.later, a.head = false, false, true, false, nil
-	if cmd == wire.ComStmtFetch {
+	switch cmd {
+	case wire.ComStmtFetch:
 		a.set = s.cursors[id]
+	case wire.ComFieldList: // its columns come without their number
+		a.columns()
 	}
 }
 

@@ -169,6 +169,7 @@ func TestPacketsAreTheServers(t *testing.T) {
 				t.Fatal("no extended metadata")
 			}
 			same := func(p []byte) { t.Helper(); compare(t, p, command(t, through, p), command(t, direct, p)) }
+			same(append([]byte{byte(wire.ComFieldList)}, "people\x00%"...))
 			for _, q := range []string{
 				"SELECT * FROM kinds ORDER BY id", "SELECT k.*, 1+1, NULL, p.* FROM kinds k, people p ORDER BY k.id, p.id",
 				"SELECT name AS salary, salary AS name FROM people x ORDER BY id", "SELECT * FROM people WHERE 1 = 0",
