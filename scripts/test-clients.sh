@@ -10,40 +10,13 @@
 # vendor's Go driver, for where the module proxy does not have it. Exit code 1: a
 # client failed a check.
 set -eu
-server=${1:-mariadb}
-case $server in mariadb | mysql) ;; *)
-	echo "usage: test-clients.sh [mariadb | mysql]" >&2
-	exit 2
-	;;
-esac
 cd "$(dirname "$0")/.."
+. scripts/gate-lab.sh
+server=$(server_named "$@")
 here=$PWD/internal/clienttest
-
-w=${KEEP:-$(mktemp -d)}
-mkdir -p "$w"
-w=$(cd "$w" && pwd)
-chmod 711 "$w"
-out=$w/out
-rm -rf "$out" "$w/lab"
-mkdir -p "$out"
-gate="" sidecar=""
-cleanup() {
-	for pid in $sidecar $gate; do kill "$pid" 2>/dev/null || true; done
-	[ ! -d "$w/lab" ] || "$w/veildb" lab down --dir "$w/lab" >/dev/null 2>&1 || true
-	rm -rf "$w/lab"
-	[ -n "${KEEP:-}" ] || rm -rf "$w"
-}
-trap cleanup EXIT
-trap 'exit 130' INT TERM
-
-say() { echo "$@" >&2; }
-# bounded SECONDS COMMAND...: of low priority, ended after SECONDS.
-bounded() { nice timeout -k 5 "$@"; }
 
 # --- servers -----------------------------------------------------------------
 
-say "building, starting servers"
-bounded 300 go build -o "$w/veildb" ./cmd/veildb
 (umask 077 && cd "$w" &&
 	openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=DNS:localhost,IP:127.0.0.1 \
 		-keyout tls.key -out tls.pem 2>/dev/null)
@@ -55,12 +28,7 @@ if [ "$server" = mysql ]; then
 	server_ca=$w/tls.pem
 	set -- --bin "$bin" --set "ssl_cert=$w/tls.pem" --set "ssl_key=$w/tls.key" --set "ssl_ca=$w/tls.pem"
 fi
-bounded 60 "$w/veildb" --json lab up "$server" --tcp --dir "$w/lab" --database shop "$@" >"$w/lab.json"
-field() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p" "$w/lab.json"; }
-db_port=$(field tcp_dsn | sed 's/.*127\.0\.0\.1:\([0-9]*\).*/\1/')
-db_socket=$(field dsn | sed 's/.*[?&(]socket=\([^&)]*\).*/\1/; s/.*unix(\([^)]*\)).*/\1/')
-password=pw_of_tests
-(umask 077 && printf '%s\n' "$password" >"$w/password")
+lab_up "$server" "$@"
 mariadb --socket="$db_socket" --user=root <<SQL
 CREATE DATABASE IF NOT EXISTS shop;
 USE shop;
@@ -89,30 +57,28 @@ YAML
 rm -f "$w/rules.yaml.meks"
 (umask 077 && openssl rand -hex 16 >"$w/mek")
 
-free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
-listening() { # listening PORT PID LOG
-	n=0
-	until python3 -c 'import socket, sys; socket.create_connection(("127.0.0.1", int(sys.argv[1])), 1)' "$1" 2>/dev/null; do
-		n=$((n + 1))
-		if [ $n -gt 100 ] || ! kill -0 "$2" 2>/dev/null; then
-			cat "$3" >&2
-			exit 1
-		fi
-		sleep 0.2
-	done
-}
 set --
 [ -z "$server_ca" ] || set -- --backend-tls verify-full --backend-ca "$server_ca"
-gate_port=$(free_port)
-nice "$w/veildb" gate serve "$@" --listen "127.0.0.1:$gate_port" --backend "mysql://veil@127.0.0.1:$db_port/" --password-file "$w/password" \
-	--login-timeout 60s --rules "$w/rules.yaml" --tls-cert "$w/tls.pem" --tls-key "$w/tls.key" --audit "$out/audit.jsonl" >"$out/gate.log" 2>&1 &
-gate=$!
-listening "$gate_port" $gate "$out/gate.log"
-sidecar_port=$(free_port)
-nice "$w/veildb" sidecar --listen "127.0.0.1:$sidecar_port" --gate "127.0.0.1:$gate_port" --gate-name localhost --gate-ca "$w/tls.pem" \
-	--mek-file "$w/mek" >"$out/sidecar.log" 2>&1 &
-sidecar=$!
-listening "$sidecar_port" $sidecar "$out/sidecar.log"
+# gate NAME OPTION...: one whose log and audit log are in $out.
+gate() {
+	name=$1
+	shift
+	serve "$name" gate serve --backend "mysql://veil@127.0.0.1:$db_port/" --password-file "$w/password" --login-timeout 60s \
+		--tls-cert "$w/tls.pem" --tls-key "$w/tls.key" --audit "$out/$name.jsonl" "$@"
+}
+gate gate --rules "$w/rules.yaml" "$@"
+gate_port=$port
+serve sidecar sidecar --gate "127.0.0.1:$gate_port" --gate-name localhost --gate-ca "$w/tls.pem" --mek-file "$w/mek"
+sidecar_port=$port
+# Two that share rules and the keys of clients; the first will be killed.
+"$w/veildb" rule publish "$w/rules.yaml" --backend "mysql://root@/?socket=$db_socket" >/dev/null
+mariadb --socket="$db_socket" --user=root -e "GRANT INSERT ON veildb_gate.rules_meks TO veil@'%'; GRANT INSERT, DELETE ON veildb_gate.rules_kept TO veil@'%'"
+rm -f "$w/ring"*
+(umask 077 && "$w/veildb" key init "$w/ring" --provider "file:$w/ring.root" >/dev/null)
+gate first --rules table:rules --key "$w/ring" --share-keys "$@"
+first_port=$port first_pid=$pid
+gate second --rules table:rules --key "$w/ring" --share-keys "$@"
+second_port=$port
 
 # --- drivers -----------------------------------------------------------------
 
@@ -180,6 +146,7 @@ client_mariadb_j() { jdbc java jdbc:mariadb: ""; }
 client_mysql_j() { jdbc java jdbc:mysql: ""; }
 client_encjdbc() { jdbc encjdbc jdbc:mysql:encdb: "" com.aliyun.encdb.mysql.jdbc.EncDriver; }
 client_encjdbc_pool() { jdbc encjdbc jdbc:mysql:encdb: "" com.aliyun.encdb.mysql.jdbc.EncDriver Pool; }
+client_encjdbc_failover() { VEIL_NEXT=$second_port VEIL_KILL=$first_pid client_encjdbc_pool; }
 client_encdbgo() { bounded 90 "$w/encdbgo"; }
 client_pymysql() { bounded 90 "$python" "$here/python/client.py" pymysql; }
 client_connector() { PYTHONPATH=$w/python-c bounded 90 "$python" "$here/python/client.py" connector; }
@@ -275,10 +242,10 @@ reveals() {
 	run "$1" own "$gate_port" app "$w/tls.pem" "$w/mek"
 	row "$2 | $3 | text prepared | | | | | $(cell "$1" "$4.server" own values "text prepared")"
 }
-# pool NAME TITLE VERSION BASE: the same with a pool, whose connections must all be
-# like the first one.
+# pool NAME TITLE VERSION BASE [PORT]: the same with a pool, whose connections must
+# all be like the first one.
 pool() {
-	run "$1" own "$gate_port" app "$w/tls.pem" "$w/mek"
+	run "$1" own "${5:-$gate_port}" app "$w/tls.pem" "$w/mek"
 	result=ok
 	for n in 1 2 3 4 5 6 7 8; do
 		sed -n "s/^$n	//p" "$out/$1.own" >"$out/$1.own$n"
@@ -303,6 +270,7 @@ check mysql2 "mysql2 (Node)" "$(sed -n 's/.*"mysql2": "\(.*\)".*/\1/p' "$here/no
 if [ -d "$w/encjdbc" ]; then
 	reveals encjdbc "EncJDBC (vendor's)" "$(version aliyun-encdb-mysql-jdbc encjdbc)" mysql_j
 	pool encjdbc_pool "EncJDBC, a pool" "$(version aliyun-encdb-mysql-jdbc encjdbc)" mysql_j
+	pool encjdbc_failover "EncJDBC, a failover" "$(version aliyun-encdb-mysql-jdbc encjdbc)" mysql_j "$first_port"
 else
 	row "EncJDBC (vendor's) | | | | | | | not run: its artifact cannot be had"
 fi

@@ -2,7 +2,7 @@
 # The long tests of what restricted accounts can find out: both corpora, generated
 # and mutated statements in two databases that differ in protected values alone, and
 # the reading of SQL against the server's. STATEMENTS says how many of each kind,
-# SEED makes them others. With FLAVOUR=mysql the corpora, cases of MySQL's dialect
+# SEED makes them others. With SERVER=mysql the corpora, cases of MySQL's dialect
 # and the statements of tools run on a MySQL server; see fetch-mysql.sh.
 set -eu
 cd "$(dirname "$0")/.."
@@ -19,7 +19,7 @@ run() {
 		exit 1
 	fi
 }
-if [ "${FLAVOUR:-mariadb}" = mysql ]; then
+if [ "${SERVER:-${FLAVOUR:-mariadb}}" = mysql ]; then
 	run -tags mysqlserver ./internal/inuse/gate -run 'TestBypasses|TestMySQLBypasses|TestBenign|TestMappers'
 	exit
 fi

@@ -1,47 +1,27 @@
 #!/bin/sh
 # Runs programs that look into databases, through a gate as an account that gets
 # ciphertext, and directly; prints what each step saw, and where the two differ.
-# FLAVOUR is mariadb or mysql (see fetch-mysql.sh).
+#
+#	test-tools.sh [mariadb | mysql]
 #
 # Needs the server and its clients, Go, Python 3, Node, Java 17 and Maven. The
 # programs come from their registries; KEEP=DIR keeps them for the next run. Exit
 # code 1: a step failed through the gate that works without.
 set -eu
 cd "$(dirname "$0")/.."
+. scripts/gate-lab.sh
+server=$(server_named "$@")
 here=$PWD/internal/clienttest/tools
-flavour=${FLAVOUR:-mariadb}
-
-w=${KEEP:-$(mktemp -d)}
-mkdir -p "$w"
-w=$(cd "$w" && pwd)
-out=$w/out
-rm -rf "$out" "$w/lab"
-mkdir -p "$out" "$w/node"
-gate=""
-cleanup() {
-	[ -z "$gate" ] || kill "$gate" 2>/dev/null || true
-	[ ! -d "$w/lab" ] || "$w/veildb" lab down --dir "$w/lab" >/dev/null 2>&1 || true
-	rm -rf "$w/lab"
-	[ -n "${KEEP:-}" ] || rm -rf "$w"
-}
-trap cleanup EXIT
-trap 'exit 130' INT TERM
-bounded() { nice timeout -k 5 "$@"; }
+mkdir -p "$w/node"
 
 client=mariadb dump=mariadb-dump
-if [ "$flavour" = mysql ]; then
+if [ "$server" = mysql ]; then
 	PATH=$(sh scripts/fetch-mysql.sh)/bin:$PATH
 	client=mysql dump=mysqldump
 fi
 
-bounded 300 go build -o "$w/veildb" ./cmd/veildb
-bounded 120 "$w/veildb" --json lab up "$flavour" --tcp --dir "$w/lab" --database shop >"$w/lab.json"
-field() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p" "$w/lab.json"; }
-port=$(field tcp_dsn | sed 's/.*127\.0\.0\.1:\([0-9]*\).*/\1/')
-socket=$(field dsn | sed 's/.*[?&(]socket=\([^&)]*\).*/\1/; s/.*unix(\([^)]*\)).*/\1/')
-password=pw_of_tests
-(umask 077 && printf '%s\n' "$password" >"$w/password")
-root() { "$client" --no-defaults --socket="$socket" --user=root "$@"; }
+lab_up "$server"
+root() { "$client" --no-defaults --socket="$db_socket" --user=root "$@"; }
 {
 	echo "CREATE DATABASE IF NOT EXISTS shop; USE shop;
 	CREATE USER veil@'%' IDENTIFIED BY '$password', app@'%' IDENTIFIED BY '$password';
@@ -55,23 +35,13 @@ rules:
   - {name: people, databases: shop, tables: users, columns: [email, phone]}
   - {name: cards, databases: shop, tables: orders, columns: card_number}
 YAML
-if [ "$flavour" = mysql ]; then # whose accounts log in over TLS, or after somebody has
-	"$client" --no-defaults --host=127.0.0.1 --port="$port" --user=veil --password="$password" -e 'SELECT 1' >/dev/null 2>&1
-	"$client" --no-defaults --host=127.0.0.1 --port="$port" --user=app --password="$password" -e 'SELECT 1' >/dev/null 2>&1
+if [ "$server" = mysql ]; then # whose accounts log in over TLS, or after somebody has
+	"$client" --no-defaults --host=127.0.0.1 --port="$db_port" --user=veil --password="$password" -e 'SELECT 1' >/dev/null 2>&1
+	"$client" --no-defaults --host=127.0.0.1 --port="$db_port" --user=app --password="$password" -e 'SELECT 1' >/dev/null 2>&1
 fi
-gate_port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-nice "$w/veildb" gate serve --listen "127.0.0.1:$gate_port" --backend "mysql://veil@127.0.0.1:$port/" --password-file "$w/password" \
-	--login-timeout 60s --rules "$w/rules.yaml" --audit "$out/audit.jsonl" >"$out/gate.log" 2>&1 &
-gate=$!
-n=0
-until python3 -c 'import socket, sys; socket.create_connection(("127.0.0.1", int(sys.argv[1])), 1)' "$gate_port" 2>/dev/null; do
-	n=$((n + 1))
-	if [ $n -gt 100 ] || ! kill -0 $gate 2>/dev/null; then
-		cat "$out/gate.log" >&2
-		exit 1
-	fi
-	sleep 0.2
-done
+serve gate gate serve --backend "mysql://veil@127.0.0.1:$db_port/" --password-file "$w/password" \
+	--login-timeout 60s --rules "$w/rules.yaml" --audit "$out/audit.jsonl"
+gate_port=$port
 
 [ -x "$w/python/bin/python" ] || bounded 60 python3 -m venv "$w/python"
 bounded 200 "$w/python/bin/pip" install -q --disable-pip-version-check -r "$here/requirements.txt"
@@ -86,18 +56,18 @@ bounded 60 javac -proc:none -cp "$w/java/*" -d "$w/classes" "$here/java/Tools.ja
 step() {
 	name=$1 program=$2
 	shift 2
-	[ "$flavour" = mysql ] || set -- --skip-ssl "$@"
+	[ "$server" = mysql ] || set -- --skip-ssl "$@"
 	if bounded 60 "$program" --no-defaults --host=127.0.0.1 --port="$VEIL_PORT" --user=app --password="$password" "$@" >"$out/step" 2>"$out/step.err"; then
-		printf '%s\t%s\tworks\n' "$flavour" "$name"
+		printf '%s\t%s\tworks\n' "$server" "$name"
 	else
-		printf '%s\t%s\tfails: %s\n' "$flavour" "$name" "$(tail -n 1 "$out/step.err")"
+		printf '%s\t%s\tfails: %s\n' "$server" "$name" "$(tail -n 1 "$out/step.err")"
 	fi
 	cat "$out/step" >>"$out/plain.$VEIL_PORT"
 }
 dump() { # dump NAME OPTION...
 	name=$1
 	shift
-	[ "$flavour" = mariadb ] || set -- --set-gtid-purged=OFF "$@"
+	[ "$server" = mariadb ] || set -- --set-gtid-purged=OFF "$@"
 	step "$name" "$dump" --no-tablespaces "$@"
 }
 programs() {
@@ -109,21 +79,21 @@ programs() {
 	dump "dump under locks" --lock-tables shop users orders
 	step analyze "${client}-check" --analyze shop
 }
-if [ "$flavour" = mysql ]; then
+if [ "$server" = mysql ]; then
 	mkdir -p "$w/links"
 	for p in show check; do ln -sf "$(command -v mysql$p)" "$w/links/mysql-$p"; done
 	PATH=$w/links:$PATH
 fi
 
 everything() {
-	VEIL_USER=app VEIL_PASSWORD=$password VEIL_FLAVOUR=$flavour
-	export VEIL_PORT VEIL_PLACE VEIL_USER VEIL_PASSWORD VEIL_FLAVOUR
+	VEIL_USER=app VEIL_PASSWORD=$password VEIL_SERVER=$server
+	export VEIL_PORT VEIL_PLACE VEIL_USER VEIL_PASSWORD VEIL_SERVER
 	programs
 	bounded 120 "$w/python/bin/python" "$here/tools.py" 2>"$out/python.err" || printf 'python\tends\tfails: %s\n' "$(tail -n 1 "$out/python.err")"
 	bounded 120 java -cp "$w/classes:$w/java/*" Tools "$w/java-$VEIL_PLACE" 2>"$out/java.err" || printf 'java\tends\tfails: %s\n' "$(tail -n 1 "$out/java.err")"
 	bounded 120 node "$w/node/tools.js" 2>"$out/node.err" || printf 'node\tends\tfails: %s\n' "$(tail -n 1 "$out/node.err")"
 }
-VEIL_PORT=$port VEIL_PLACE=direct
+VEIL_PORT=$db_port VEIL_PLACE=direct
 everything >"$out/direct"
 root -e 'DROP TABLE IF EXISTS shop.flyway_direct'
 VEIL_PORT=$gate_port VEIL_PLACE=gate

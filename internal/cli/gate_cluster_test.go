@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -142,11 +143,51 @@ func cluster(t *testing.T) (s *target.Server, dir string, options []string) {
 	return s, dir, options
 }
 
+// sharesKeys: --share-keys says what it lacks, and runs when it has that.
+func sharesKeys(t *testing.T, s *target.Server, dir string, options []string) {
+	t.Helper()
+	ring := filepath.Join(dir, "shared.ring")
+	if code := Main(t.Context(), []string{"key", "init", ring, "--provider", "file:" + ring + ".root"}, nil, io.Discard, io.Discard); code != ExitOK {
+		t.Fatal("key init: code", code)
+	}
+	options = append(slices.Clone(options), "--listen", "127.0.0.1:0", "--share-keys")
+	for _, tc := range []struct {
+		add  []string
+		code int
+		says string
+	}{
+		{nil, ExitUsage, "add --key"},
+		{[]string{"--key", ring, "--rules", filepath.Join(dir, "rules.yaml")}, ExitUsage, "--rules table:NAME"},
+		{[]string{"--key", ring, "--registry", filepath.Join(dir, "own.meks")}, ExitUsage, "--rules table:NAME"},
+		{[]string{"--key", ring, "--keep-keys", "0"}, ExitUsage, "--keep-keys a time"},
+		{[]string{"--key", ring}, ExitMissing, "GRANT INSERT, DELETE ON veildb_gate.rules_kept"},
+	} {
+		var log bytes.Buffer
+		args := append(append([]string{"gate", "serve"}, options...), tc.add...)
+		if code := Main(t.Context(), args, nil, io.Discard, &log); code != tc.code || !strings.Contains(log.String(), tc.says) {
+			t.Errorf("%q: code %d, want %d\n%s", tc.add, code, tc.code, &log)
+		}
+	}
+	db, err := sql.Open("mysql", "root@tcp("+s.Addr()+")/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec("GRANT INSERT, DELETE ON veildb_gate.rules_kept TO veil@'%'"); err != nil {
+		t.Fatal(err)
+	}
+	g := runGate(t, append(options, "--key", ring, "--audit", filepath.Join(dir, "shared.jsonl"))...)
+	g.addr(t)
+	g.stop()
+	g.ended(t)
+}
+
 // TestGateOfAClusterDies: a key that was registered at one gate is known to the
 // other, and clients of a gate that dies go on at the other by themselves.
 func TestGateOfAClusterDies(t *testing.T) {
-	_, dir, options := cluster(t)
+	s, dir, options := cluster(t)
 	_, trust := sidecartest.WriteTLS(t, dir)
+	sharesKeys(t, s, dir, options)
 	trust.ServerName = "127.0.0.1"
 	first := runGate(t, append(options, "--listen", "127.0.0.1:0", "--audit", filepath.Join(dir, "1.jsonl"))...)
 	second := runGate(t, append(options, "--listen", "127.0.0.1:0", "--audit", filepath.Join(dir, "2.jsonl"))...)

@@ -73,7 +73,8 @@ on. Older ones stay in the table. The account of --backend is an administrator's
 it needs CREATE and INSERT on the database ` + gate.SharedDatabase + `, the gates' own account
 SELECT, which it has, and INSERT only if rules may come over the protocol. Beside
 the table NAME there is NAME_meks, which remembers the master keys of clients; the
-gates' account needs INSERT on it to take new ones.
+gates' account needs INSERT on it to take new ones. NAME_kept is empty unless gates
+run with --share-keys, for which their account needs INSERT and DELETE on it.
 
 Gates take the rules over within --rules-interval. Rules that are wrong are refused
 here; a gate that finds wrong ones all the same keeps those it has.`,
@@ -103,6 +104,9 @@ here; a gate that finds wrong ones all the same keeps those it has.`,
 			}
 			keys := &gate.SharedTable{Name: gate.RegistryTable(table), Backends: backends}
 			if err := keys.Found(cmd.Context(), encdb.NewRegistryState()); err != nil {
+				return gateError(op, err)
+			}
+			if err := (&gate.KeptTable{Name: gate.KeptTableName(table), Backends: backends}).Found(cmd.Context()); err != nil {
 				return gateError(op, err)
 			}
 			if env.JSON {

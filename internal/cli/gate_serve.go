@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"crypto/ed25519"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -31,6 +30,7 @@ type gateOptions struct {
 	rules, registry, key  string
 	cert, certKey         string
 	requireTLS, clearKeys bool
+	shareKeys             bool
 	audit, metrics        string
 	grace, interval       time.Duration
 	cfg                   gate.Config
@@ -67,6 +67,7 @@ place of the one that runs, and no connection is refused in between.`,
 	f.StringVar(&o.registry, "registry", "", "`FILE` that remembers master keys, not the keys themselves, or table:NAME (default: that of the rules with .meks, or their table with _meks)")
 	f.StringVar(&o.key, "key", "", "`KEYFILE` that gives the gate an identity clients can pin")
 	f.DurationVar(&o.cfg.KeepKeys, "keep-keys", 24*time.Hour, "keep a master key so long after its last use, for connections of the same account and address that hand over none (0: do not)")
+	f.BoolVar(&o.shareKeys, "share-keys", false, "have the keys that are kept in common with gates of the same --key, encrypted with it, in a table beside that of the rules")
 	f.StringVar(&o.cert, "tls-cert", "", "certificate `FILE`; offers clients TLS")
 	f.StringVar(&o.certKey, "tls-key", "", "private key `FILE` for it")
 	f.BoolVar(&o.requireTLS, "require-tls", false, "refuse clients without TLS")
@@ -189,10 +190,8 @@ func (o *gateOptions) configure(ctx context.Context, env *Env, log *slog.Logger)
 		MayRegister: func(a encdb.Account) bool { return o.cfg.Rules.Current().MayRegister(a.User, a.Host) },
 		Rules:       storeRules{o.cfg.Rules}, Registry: registry,
 	}
-	if o.key != "" {
-		if err := o.identify(ctx, env); err != nil {
-			return err
-		}
+	if err := o.useKey(ctx, env, op, log); err != nil {
+		return err
 	}
 	for _, b := range o.cfg.Backends {
 		if _, err := b.Catalog(ctx); errors.Is(err, gate.ErrBlind) {
@@ -218,28 +217,6 @@ func (s storeRules) Import(from encdb.Account, document []byte) error {
 
 func (s storeRules) Delete(from encdb.Account, name string) error {
 	return s.Store.Delete(context.Background(), from.User, from.Host, name)
-}
-
-// identityVersion is the data key an identity is derived from: it stays when
-// others are added.
-const identityVersion = 1
-
-// identify gives the gate its identity and says how to pin it.
-func (o *gateOptions) identify(ctx context.Context, env *Env) error {
-	ring, err := openKeyring(ctx, env, o.key)
-	if err != nil {
-		return err
-	}
-	defer ring.Close()
-	seed, err := ring.Subkey("gate identity", identityVersion)
-	if err != nil {
-		return err
-	}
-	defer seed.Close()
-	identity := ed25519.NewKeyFromSeed(seed.Reveal()[:ed25519.SeedSize])
-	o.cfg.EncDB.Identity = identity
-	_, err = fmt.Fprintf(env.Stdout, "clients can pin this gate: --gate-key-hash %s\n", encdb.IdentityPin(identity.Public().(ed25519.PublicKey)))
-	return err
 }
 
 func (o *gateOptions) serverTLS(op string) (*tls.Config, error) {

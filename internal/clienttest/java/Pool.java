@@ -13,12 +13,14 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /**
- * What a pool does, with connections of one URL: some at once, which are then cut off, and as many again.
+ * What a pool does, with connections of one URL: some at once, which are then cut off, and as many again. With
+ * VEIL_NEXT, the gate (process VEIL_KILL) is killed in between, and those that follow go to the one at that port.
  * Prints what Client does, with the number of the connection in front. Arguments as those of Client.
  */
 public class Pool {
     static final int SIZE = 4;
     static final List<Socket> sockets = new ArrayList<>();
+    static volatile String port = System.getenv("VEIL_PORT");
 
     public static void main(String[] args) throws Exception {
         Class.forName(args[2]);
@@ -41,13 +43,17 @@ public class Pool {
                 }
             }
             cut();
+            if (round == 0 && !Client.env("VEIL_NEXT").isEmpty()) {
+                ProcessHandle.of(Long.parseLong(System.getenv("VEIL_KILL"))).orElseThrow().destroyForcibly();
+                port = System.getenv("VEIL_NEXT");
+            }
         }
         System.exit(0); // threads of the driver's own
     }
 
     /** Passes a connection on to the gate. */
     static void pass(Socket client) throws Exception {
-        Socket gate = new Socket("127.0.0.1", Integer.parseInt(System.getenv("VEIL_PORT")));
+        Socket gate = new Socket("127.0.0.1", Integer.parseInt(port));
         synchronized (sockets) {
             sockets.add(client);
             sockets.add(gate);

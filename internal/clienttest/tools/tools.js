@@ -49,7 +49,7 @@ async function typeorm() {
 		name: 'User', tableName: 'users',
 		columns: { id: { type: Number, primary: true, generated: true }, name: { type: String, length: 60 }, email: { type: String, length: 120, nullable: true }, phone: { type: String, length: 30, nullable: true }, version: { type: Number, default: 0 } },
 	})
-	const d = new DataSource({ type: process.env.VEIL_FLAVOUR === 'mysql' ? 'mysql' : 'mariadb', host, port, username: user, password, database: 'shop', entities: [User] })
+	const d = new DataSource({ type: process.env.VEIL_SERVER === 'mysql' ? 'mysql' : 'mariadb', host, port, username: user, password, database: 'shop', entities: [User] })
 	await step('TypeORM', 'initialize', async () => { await d.initialize() })
 	const run = d.createQueryRunner()
 	await step('TypeORM', 'tables', async () => (await run.getTables(['users', 'orders'])).map(t => [t.name, t.columns.length, t.foreignKeys.length, t.indices.length, t.uniques.length]))

@@ -25,6 +25,7 @@ type Keeper struct {
 	lifetime time.Duration
 	allowed  func(Account) bool
 	now      func() time.Time
+	shared   *Sharing // nil: with nobody
 
 	n      atomic.Int64 // len(kept)
 	mu     sync.Mutex
@@ -39,6 +40,7 @@ type keptKey struct {
 	id        uint32
 	hash      Hash
 	algorithm Algorithm
+	given     time.Time // by the client
 	used      time.Time
 }
 
@@ -48,6 +50,10 @@ func NewKeeper(r *Registry, lifetime time.Duration, allowed func(Account) bool) 
 	return &Keeper{registry: r, lifetime: lifetime, allowed: allowed, now: time.Now, kept: map[Account]*keptKey{}}
 }
 
+// Share has keys in common with the Keepers of other gates, which have the same
+// Registry. It must be called before the Keeper is used.
+func (k *Keeper) Share(s *Sharing) { k.shared = s }
+
 // Len returns how many keys are kept.
 func (k *Keeper) Len() int {
 	if k == nil {
@@ -55,6 +61,9 @@ func (k *Keeper) Len() int {
 	}
 	return int(k.n.Load())
 }
+
+// empty reports whether there is no key for anybody.
+func (k *Keeper) empty() bool { return k.Len() == 0 && (k == nil || k.shared == nil) }
 
 // Close wipes all keys. The Keeper keeps none after that.
 func (k *Keeper) Close() {
@@ -81,19 +90,29 @@ func (k *Keeper) Watch(ctx context.Context, interval time.Duration) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			k.sweep()
+			barred := k.sweep()
+			if k.shared != nil {
+				k.shared.drop(barred)
+			}
 		}
 	}
 }
 
-func (k *Keeper) sweep() {
+// sweep returns whose keys it has wiped for another reason than their age, which
+// may be less where they are used.
+func (k *Keeper) sweep() (barred []Account) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for a, key := range k.kept {
-		if !k.good(a, key) {
-			k.wipe(a)
+		if k.good(a, key) {
+			continue
 		}
+		if k.now().Sub(key.used) < k.lifetime {
+			barred = append(barred, a)
+		}
+		k.wipe(a)
 	}
+	return barred
 }
 
 // good reports whether a key may still be used. The caller holds the lock.
@@ -111,35 +130,57 @@ func (k *Keeper) wipe(a Account) {
 	}
 }
 
-// keep keeps a copy of a master key for an account, in place of the one before. If
-// there is no memory for it, none is kept.
+// keep keeps a copy of a master key that a client has handed over, in place of the
+// one before, and shares it. If there is no memory for it, none is kept.
 func (k *Keeper) keep(a Account, mek *secret.Bytes, h Hash, alg Algorithm) {
 	if k == nil || k.lifetime <= 0 || k.registry == nil {
 		return
 	}
+	key, err := k.newKey(mek, h, alg)
+	if err != nil {
+		return
+	}
+	key.given = key.used
+	a.TLS = false
+	if k.put(a, key) && k.shared != nil {
+		k.shared.save(a, key, k.lifetime)
+	}
+}
+
+// newKey returns a key as if it were used now. Its mek stays the caller's.
+func (k *Keeper) newKey(mek *secret.Bytes, h Hash, alg Algorithm) (*keptKey, error) {
 	verifier, err := verifierOf(mek.Reveal(), k.registry.Salt())
 	if err != nil {
-		return
+		return nil, err
 	}
-	id, accepted := k.registry.find(verifier)
-	own, err := mek.Clone()
-	if err != nil {
-		return
-	}
-	a.TLS = false
+	id, _ := k.registry.find(verifier)
+	return &keptKey{mek: mek, verifier: verifier, id: id, hash: h, algorithm: alg, used: k.now()}, nil
+}
+
+// put keeps a copy of a key that may be used, in place of the one before unless
+// that was handed over later, and reports whether it did.
+func (k *Keeper) put(a Account, key *keptKey) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if before := k.kept[a]; before != nil && key.given.Before(before.given) {
+		return false
+	}
 	k.wipe(a)
-	key := &keptKey{mek: own, verifier: verifier, id: id, hash: h, algorithm: alg, used: k.now()}
-	if k.closed || !accepted || !k.good(a, key) {
-		own.Close()
-		return
+	if k.closed || !k.good(a, key) {
+		return false
+	}
+	mek, err := key.mek.Clone()
+	if err != nil {
+		return false
 	}
 	if len(k.kept) >= maxKept {
 		k.wipe(k.oldest())
 	}
-	k.kept[a] = key
+	own := *key
+	own.mek = mek
+	k.kept[a] = &own
 	k.n.Store(int64(len(k.kept)))
+	return true
 }
 
 // oldest is the account whose key was used longest ago. The caller holds the lock.

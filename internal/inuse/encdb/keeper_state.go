@@ -40,8 +40,8 @@ func (k *Keeper) Export() []byte {
 	return out
 }
 
-// Import keeps what another Keeper has exported, as if it had just been handed
-// over: the Registry and the rules are asked again. It wipes state. ErrMessage
+// Import keeps what another Keeper has exported, as if it had just been used: the
+// Registry and the rules are asked again. It wipes state. ErrMessage
 // means that the state is damaged; what came before the damage is kept.
 func (k *Keeper) Import(state []byte) error {
 	defer clear(state)
@@ -67,7 +67,10 @@ func (k *Keeper) Import(state []byte) error {
 		if err != nil {
 			return fmt.Errorf("import keys: %w", err)
 		}
-		k.keep(a, mek, h, alg)
+		key, err := k.newKey(mek, h, alg)
+		if err == nil {
+			k.put(a, key) // of unknown age: one that others share counts as newer
+		}
 		mek.Close()
 	}
 	return nil

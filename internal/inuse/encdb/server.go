@@ -99,7 +99,8 @@ type Session struct {
 	own      bool    // the client asked for what only our own do
 	cells    *Sealer // nil until provisioned or adopted
 	opener   *Opener
-	blocked  *Sealer // nil until needed
+	blocked  *Sealer   // nil until needed
+	looked   time.Time // for a key that other gates keep
 	closed   bool
 }
 
@@ -127,7 +128,7 @@ func (s *Session) drop() {
 	s.cells.Close()
 	s.opener.Close()
 	s.blocked.Close()
-	s.pair, s.cells, s.opener, s.blocked, s.own = nil, nil, nil, nil, false
+	s.pair, s.cells, s.opener, s.blocked, s.own, s.looked = nil, nil, nil, nil, false, time.Time{}
 }
 
 // ChangeUser begins anew for another account (COM_CHANGE_USER). Failures still
@@ -146,8 +147,12 @@ func (s *Session) Provisioned() bool { return s.cells != nil }
 // its account handed over last, if the Keeper has it. The session keeps that until
 // it hands over its own. Adopt reports the number of the key, and whether it did.
 func (s *Session) Adopt() (id uint32, ok bool) {
-	if s.cells != nil || s.cfg.Keeper.Len() == 0 || s.closed || s.own || !s.account.TLS && !s.cfg.AllowClear {
+	if s.cells != nil || s.cfg.Keeper.empty() || s.closed || s.own || !s.account.TLS && !s.cfg.AllowClear {
 		return 0, false
+	}
+	if now := s.now(); now.Sub(s.looked) >= lookAgain {
+		s.looked = now
+		s.cfg.Keeper.fetch(s.account)
 	}
 	s.cells = s.cfg.Keeper.sealer(s.account, s.now)
 	if s.cells == nil {

@@ -54,6 +54,9 @@ type Config struct {
 	// KeepKeys is how long after its last use a master key is kept for connections
 	// of the same account, from the same address, that hand over none. 0: not.
 	KeepKeys time.Duration
+	// SharedKeys has them in common with other gates that have the same registry.
+	// Nil: each keeps its own.
+	SharedKeys *encdb.Sharing
 	// ClientTLS offers clients TLS; RequireTLS refuses those that do not take it.
 	ClientTLS  *tls.Config
 	RequireTLS bool
@@ -184,6 +187,7 @@ func New(cfg Config) *Server {
 		enc.Keeper = encdb.NewKeeper(enc.Registry, cfg.KeepKeys, func(a encdb.Account) bool {
 			return cfg.Rules.Current().For(a.User, a.Host).Some(policy.Ciphertext)
 		})
+		enc.Keeper.Share(cfg.SharedKeys)
 	}
 	cfg.EncDB = &enc
 	setDefault(&cfg.MaxConns, 1024)

@@ -2,7 +2,9 @@ package gate
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -149,4 +151,80 @@ func TestKeptKeyChangeUser(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("cells open %v, want %v", got, want)
 	}
+}
+
+// TestSharedKeys: a client that handed its key over at one gate reads at another
+// after that has gone, and the table is of no use to those who only read it.
+func TestSharedKeys(t *testing.T) {
+	addr := backendServer(t).Addr()
+	root := dialRaw(t, addr, "root", "", 0)
+	root.must("DROP DATABASE IF EXISTS " + SharedDatabase)
+	t.Cleanup(func() {
+		root.must("GRANT INSERT, DELETE ON " + SharedDatabase + ".rules_kept TO veil@'%'") // or there may be nothing to revoke
+		root.must("REVOKE INSERT, DELETE ON " + SharedDatabase + ".rules_kept FROM veil@'%'")
+		root.must("DROP DATABASE IF EXISTS " + SharedDatabase)
+	})
+	administrator := []*Backend{{Network: "tcp", Address: addr, User: "root"}}
+	gates := []*Backend{{Network: "tcp", Address: addr, User: "veil", Password: []byte("service")}}
+	table := &KeptTable{Name: KeptTableName("rules"), Backends: gates}
+	if err := table.Check(t.Context()); !errors.Is(err, ErrSharedTable) {
+		t.Errorf("there is no table: %v", err)
+	}
+	for range 2 {
+		if err := (&KeptTable{Name: table.Name, Backends: administrator}).Found(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := table.Check(t.Context()); !errors.Is(err, ErrSharedTable) {
+		t.Errorf("the account may not write the table: %v", err)
+	}
+	root.must("GRANT INSERT, DELETE ON " + SharedDatabase + "." + table.Name + " TO veil@'%'")
+	if err := table.Check(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	registry, err := encdb.OpenRegistry(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := func() *testGate {
+		return startGate(t, func(c *Config) {
+			c.KeepKeys = time.Hour
+			c.EncDB.Registry, c.EncDB.MayRegister = registry, func(encdb.Account) bool { return true }
+			c.SharedKeys, err = encdb.NewSharing(table, make([]byte, 32), func(err error) { t.Error(err) })
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	first, second := start(), start()
+	rootOn(t, first)
+	owner := dialRaw(t, first.addr, "app", "hr", 0)
+	owner.provision(true)
+	first.srv.Shutdown(t.Context())
+	for _, protocol := range []string{"text", "binary", "cursor"} {
+		if !dialRaw(t, second.addr, "app", "hr", 0).reads(owner, protocol) {
+			t.Errorf("%s: cells that the account's key does not open", protocol)
+		}
+		if dialRaw(t, second.addr, "other", "hr", 0).reads(owner, protocol) {
+			t.Errorf("%s: cells under the key of another account", protocol)
+		}
+	}
+	// Rows go with time, and when the key is retired.
+	stored := func() (n int) {
+		tr := rows(t, root, "text", "SELECT COUNT(*) FROM "+SharedDatabase+"."+table.Name)
+		n, _ = strconv.Atoi(string(tr.rows[0][0]))
+		return n
+	}
+	root.must("INSERT INTO " + SharedDatabase + "." + table.Name + " VALUES (REPEAT('x', 32), 'old', NOW() - INTERVAL 1 DAY)")
+	if n := stored(); n != 2 {
+		t.Errorf("%d rows, want 2", n)
+	}
+	dialRaw(t, second.addr, "app", "hr", 0).provision(true)
+	if n := stored(); n != 1 {
+		t.Errorf("%d rows after another was saved, want 1", n)
+	}
+	if err := registry.Retire(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the retired key has gone", func() bool { return stored() == 0 })
 }

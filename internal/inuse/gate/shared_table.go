@@ -63,7 +63,13 @@ func CheckTableName(name string) error {
 	return nil
 }
 
-func (t *SharedTable) table() string { return "`" + SharedDatabase + "`.`" + t.Name + "`" }
+func (t *SharedTable) table() string { return sharedName(t.Name) }
+
+// sharedName is a table of SharedDatabase, as statements name it.
+func sharedName(table string) string { return "`" + SharedDatabase + "`.`" + table + "`" }
+
+// createShared makes SharedDatabase.
+const createShared = "CREATE DATABASE IF NOT EXISTS `" + SharedDatabase + "` CHARACTER SET utf8mb4"
 
 // Read implements policy.Source. Errors: ErrNoBackend, ErrSharedTable.
 func (t *SharedTable) Read(ctx context.Context) ([]byte, error) {
@@ -183,11 +189,13 @@ func code(err error) uint16 {
 }
 
 func (t *SharedTable) create(c *wire.Conn) error {
-	for _, sql := range []string{
-		"CREATE DATABASE IF NOT EXISTS `" + SharedDatabase + "` CHARACTER SET utf8mb4",
-		"CREATE TABLE IF NOT EXISTS " + t.table() + " (version BIGINT UNSIGNED NOT NULL PRIMARY KEY, document LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL," +
-			" changed_at TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP, changed_by VARCHAR(200) CHARACTER SET utf8mb4 NOT NULL) ENGINE=InnoDB",
-	} {
+	return runAll(c, createShared, "CREATE TABLE IF NOT EXISTS "+t.table()+" (version BIGINT UNSIGNED NOT NULL PRIMARY KEY, document LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,"+
+		" changed_at TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP, changed_by VARCHAR(200) CHARACTER SET utf8mb4 NOT NULL) ENGINE=InnoDB")
+}
+
+// runAll runs statements until one fails.
+func runAll(c *wire.Conn, statements ...string) error {
+	for _, sql := range statements {
 		if err := wire.RunQuery(c, sql, nil); err != nil {
 			return err
 		}
@@ -204,16 +212,23 @@ func (t *SharedTable) insert(c *wire.Conn, version uint64, text []byte) error {
 	return err
 }
 
-// run runs f on the first backend that answers.
 func (t *SharedTable) run(ctx context.Context, f func(*wire.Conn) error) error {
+	return onBackends(ctx, t.Backends, f)
+}
+
+// onBackends runs f on the first backend that answers, until ctx ends. Errors:
+// ErrNoBackend; ErrSharedTable if the server refuses a statement.
+func onBackends(ctx context.Context, backends []*Backend, f func(*wire.Conn) error) error {
 	var tried []string
-	for _, b := range t.Backends {
+	for _, b := range backends {
 		c, err := b.Connect(ctx)
 		if err != nil {
 			tried = append(tried, err.Error())
 			continue
 		}
 		defer c.Close()
+		stop := context.AfterFunc(ctx, func() { c.Close() })
+		defer stop()
 		if err = f(c); code(err) != 0 {
 			return fmt.Errorf("%w: %w", ErrSharedTable, err)
 		}

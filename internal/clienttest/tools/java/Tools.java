@@ -6,7 +6,7 @@ import jakarta.persistence.*;
 
 /** Runs Flyway, Liquibase and Hibernate, and prints a line for each step: tool, step, what it saw. */
 public class Tools {
-	static final String URL = System.getenv("VEIL_FLAVOUR").equals("mysql")
+	static final String URL = System.getenv("VEIL_SERVER").equals("mysql")
 			? "jdbc:mysql://127.0.0.1:" + System.getenv("VEIL_PORT") + "/shop?allowPublicKeyRetrieval=true"
 			: "jdbc:mariadb://127.0.0.1:" + System.getenv("VEIL_PORT") + "/shop";
 	static final String USER = System.getenv("VEIL_USER"), PASSWORD = System.getenv("VEIL_PASSWORD");
