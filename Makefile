@@ -43,7 +43,7 @@ vuln:
 # Real programs through a gate and a sidecar; fetches their drivers. SERVER=mysql
 # has MySQL behind the gate in MariaDB's place.
 test-clients:
-	sh scripts/test-clients.sh $(SERVER)
+	sh scripts/test-clients.sh $(or $(SERVER),$(FLAVOUR))
 
 # What is said of MySQL, against MySQL itself; see docs/gate.md.
 test-mysql:
@@ -51,9 +51,9 @@ test-mysql:
 	$(GO) test -tags mysqlserver ./internal/inuse/gate \
 	  -run 'TestMySQL|TestDifferential$$|TestFullIsUntouched|TestTypes' -v
 
-# Dumps, mappers and migrations through a gate; fetches them. FLAVOUR=mysql: on MySQL.
+# Dumps, mappers and migrations through a gate; fetches them. SERVER=mysql: on MySQL.
 test-tools:
-	sh scripts/test-tools.sh
+	sh scripts/test-tools.sh $(or $(SERVER),$(FLAVOUR))
 
 # How long runs go on is in docs/gate.md, confidential-sql.md and volume-tests.md.
 test-gate-soak:
