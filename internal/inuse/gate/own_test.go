@@ -12,11 +12,11 @@ import (
 )
 
 // ownRules protect what schema_own.sql adds to the schema hr.
-const ownRules = `  - {name: ssn, databases: [hr], tables: [g, ver, part, t_new, t_old, t_quoted, inv, cmp, per, chk, p0, ai], columns: [ssn]}
+const ownRules = `  - {name: ssn, databases: [hr], tables: [g, ver, part, t_new, t_old, t_quoted, inv, cmp, per, chk, p0, ai, listed, hashed], columns: [ssn]}
   - {name: base, databases: [hr], tables: [gg], columns: [base]}
   - {name: pay, databases: [hr], tables: [cap, capg], columns: [pay]}
   - {name: odd, databases: [hr], tables: ["größe", "sel\x60ect", uq], columns: ["größe", from, "where x", v]}
-  - {name: others, databases: [hr], tables: [ft, js, dyn, geo, parent, born], columns: [day, at, notes, doc, attrs, place, code]}
+  - {name: others, databases: [hr], tables: [ft, js, dyn, geo, parent, born, lost, kept], columns: [day, at, notes, doc, attrs, place, code]}
 `
 
 // ownCases are the cases of own.sql, each a list of statements.
@@ -34,6 +34,14 @@ func casesOf(t *testing.T, file string) (out [][]string) {
 
 // lasting are statements that no ROLLBACK undoes.
 var lasting = regexp.MustCompile(`(?i)^(create (or replace )?(table|view|function|procedure|event|trigger|index)|truncate|drop table|rename|alter|select setval)`)
+
+// writesGuess reports whether a case writes a protected value where a unique key may
+// refuse it: the statistics of the table count that, also after ROLLBACK.
+func writesGuess(c []string) bool {
+	return slices.ContainsFunc(c, func(sql string) bool {
+		return strings.HasPrefix(sql, "UPDATE") && slices.ContainsFunc(secrets, func(s string) bool { return strings.Contains(sql, "ssn = '"+s) })
+	})
+}
 
 // momentary are statements whose answer tells when something was made, or what the
 // server does.
@@ -60,7 +68,7 @@ func runOwn(t *testing.T, cases [][]string, also, ownRules string) {
 			for _, c := range cases {
 				tr := o.caseOf(c)
 				saw[state] = append(saw[state], tr.plain())
-				if slices.ContainsFunc(c, lasting.MatchString) && !strings.Contains(tr.String(), "refused by the gate") {
+				if slices.ContainsFunc(c, lasting.MatchString) && !strings.Contains(tr.String(), "refused by the gate") || writesGuess(c) {
 					o.load(state)
 				}
 			}

@@ -37,6 +37,10 @@ type Account struct {
 	risky map[*schema.Table]bool
 	// checks holds what tells of protected values when others are written.
 	checks map[*schema.Table][]check
+	// keyed holds the columns that unique and foreign keys of tables with labels depend on.
+	keyed map[*schema.Table][]int
+	// referred holds the columns that others refer to and that do not change with them.
+	referred map[*schema.Table][]reference
 
 	relations sync.Map // *schema.Table → *relation
 	viewing   sync.Mutex

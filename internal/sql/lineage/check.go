@@ -23,6 +23,7 @@ type check struct {
 // constraints finds the checks.
 func (x *Account) constraints() {
 	x.checks = map[*schema.Table][]check{}
+	x.references()
 	for t, labels := range x.labels {
 		if t.Kind != schema.Base {
 			continue
@@ -33,6 +34,7 @@ func (x *Account) constraints() {
 				x.checks[t] = append(x.checks[t], c)
 			}
 		}
+		x.keyed[t] = keyed(t)
 		for _, text := range t.Checks {
 			add(check{columns: dependence(t, text)})
 		}
@@ -42,6 +44,77 @@ func (x *Account) constraints() {
 					add(check{columns: dependence(t, t.Columns[i].Generated), unique: true})
 				} else if k.Unique && i < 0 { // of an expression that is not known
 					add(check{columns: dependence(t, ""), unique: true})
+				}
+			}
+		}
+	}
+}
+
+// conflicts judges values that are given to columns of rows which may be passed over,
+// or take the place of others: which are shows. ignore says that any error makes
+// the server pass over a row, not only that a row of its keys is there.
+func (a *analysis) conflicts(given []flow, sources []*source, ignore bool) {
+	for _, f := range given {
+		if len(a.minded(f.labels)) == 0 {
+			continue
+		}
+		keyed := slices.ContainsFunc(sources, func(s *source) bool {
+			return slices.ContainsFunc(a.account.keyed[s.table], func(i int) bool { return f.to == &s.columns[i] })
+		})
+		switch {
+		case f.base == nil && (keyed || ignore):
+			a.refuse(refuseCheck)
+		case keyed:
+			a.use(useJoin, f.labels)
+		}
+	}
+}
+
+// keyed returns the columns of t that its unique and foreign keys depend on.
+func keyed(t *schema.Table) (out []int) {
+	for _, k := range t.Keys {
+		for _, name := range k.Columns {
+			switch i := index(t, name); {
+			case !k.Unique:
+			case i < 0: // an expression that is not known
+				out = append(out, dependence(t, "")...)
+			case t.Columns[i].Generated != "":
+				out = append(out, dependence(t, t.Columns[i].Generated)...)
+			default:
+				out = append(out, i)
+			}
+		}
+	}
+	for _, k := range t.Foreign {
+		for _, name := range k.Columns {
+			if i := index(t, name); i >= 0 {
+				out = append(out, i)
+			}
+		}
+	}
+	return out
+}
+
+// A reference is a column that a foreign key refers to, without ON UPDATE CASCADE.
+type reference struct {
+	column int
+	// orphans: rows that refer to it get NULL when it is changed. Otherwise it cannot be
+	// changed while there are some.
+	orphans bool
+}
+
+// references finds the columns that others refer to.
+func (x *Account) references() {
+	x.keyed, x.referred = map[*schema.Table][]int{}, map[*schema.Table][]reference{}
+	for _, t := range x.catalog.Tables {
+		for _, fk := range t.Foreign {
+			ref := x.catalog.Table(fk.Ref)
+			if ref == nil || strings.EqualFold(fk.OnUpdate, "CASCADE") {
+				continue
+			}
+			for _, name := range fk.RefColumns {
+				if i := index(ref, name); i >= 0 {
+					x.referred[ref] = append(x.referred[ref], reference{i, strings.EqualFold(fk.OnUpdate, "SET NULL")})
 				}
 			}
 		}

@@ -110,9 +110,16 @@ func (a *analysis) insert(s *sqlast.Insert, v *Verdict) {
 		also = a.inserted(s, to)
 	}
 	set := a.assign(s.OnDuplicate, &scope{rel: cross(r, also)}, r.sources)
-	v.Compares = a.changes(set, r.sources)
+	v.Compares = a.changes(set, r.sources, s.Ignore)
 	a.inserts(given, to, r.sources[0])
-	a.updates(a.fromRow(set, given, s), r.sources)
+	set = a.fromRow(set, given, s)
+	a.updates(set, r.sources)
+	if s.Replace || s.Ignore || s.OnDuplicate != nil {
+		a.conflicts(given, r.sources, s.Ignore)
+	}
+	if s.Ignore {
+		a.conflicts(set, r.sources, true)
+	}
 	for i := range r.sources[0].columns {
 		// A row that is replaced by one like it does not count.
 		v.Compares = v.Compares || s.Replace && len(a.minded(r.sources[0].columns[i].labels)) > 0
@@ -211,8 +218,11 @@ func (a *analysis) update(s *sqlast.Update, v *Verdict) {
 		return
 	}
 	set := a.assign(s.Set, sc, sc.rel.sources)
-	v.Compares = a.changes(set, sc.rel.sources)
+	v.Compares = a.changes(set, sc.rel.sources, s.Ignore)
 	a.updates(set, sc.rel.sources)
+	if s.Ignore {
+		a.conflicts(set, sc.rel.sources, true)
+	}
 	for _, f := range set {
 		for _, src := range sc.rel.sources {
 			if !src.has(f.to) {
@@ -229,8 +239,8 @@ func (a *analysis) update(s *sqlast.Update, v *Verdict) {
 }
 
 // changes judges what assignments to columns tell by whether a row was changed,
-// and reports whether the rules mind that.
-func (a *analysis) changes(set []flow, sources []*source) (minded bool) {
+// and reports whether the rules mind that. ignore is as in conflicts.
+func (a *analysis) changes(set []flow, sources []*source, ignore bool) (minded bool) {
 	for _, f := range set {
 		c := f.to
 		if len(a.minded(c.labels)) == 0 {
@@ -239,7 +249,7 @@ func (a *analysis) changes(set []flow, sources []*source) (minded bool) {
 		minded = true
 		for _, s := range sources {
 			switch {
-			case !s.has(c) || !s.stamped(set):
+			case !s.has(c) || !s.stamped(set) && !a.refers(s, c, ignore):
 			case constant(f.expr):
 				a.guess(1)
 				a.use(useEqual, c.labels)
@@ -250,6 +260,14 @@ func (a *analysis) changes(set []flow, sources []*source) (minded bool) {
 		}
 	}
 	return minded
+}
+
+// refers reports whether rows of other tables show that the value of c, a column of
+// s, is changed: they lose their reference to it, or keep the row from being changed.
+func (a *analysis) refers(s *source, c *column, ignore bool) bool {
+	return slices.ContainsFunc(a.account.referred[s.table], func(r reference) bool {
+		return r.column < len(s.columns) && c == &s.columns[r.column] && (r.orphans || ignore)
+	})
 }
 
 // stamped reports whether the server sets a column of s when a row is changed:

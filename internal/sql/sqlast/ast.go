@@ -221,6 +221,7 @@ type Variable struct {
 // An Insert is INSERT or REPLACE.
 type Insert struct {
 	Replace     bool
+	Ignore      bool // rows that cannot be written are passed over
 	Table       *TableName
 	Columns     []string // nil for all
 	Rows        [][]Expr // of VALUES or SET
@@ -239,12 +240,13 @@ type Assignment struct {
 
 // An Update is UPDATE of one or more tables.
 type Update struct {
-	With  *With
-	From  TableRef
-	Set   []Assignment
-	Where Expr
-	Order []Expr
-	Limit []Expr
+	With   *With
+	Ignore bool // rows that cannot be written are passed over
+	From   TableRef
+	Set    []Assignment
+	Where  Expr
+	Order  []Expr
+	Limit  []Expr
 }
 
 // A Delete is DELETE from one or more tables.

@@ -19,7 +19,7 @@ func (c *converter) target(n *ast.TableRefsClause) *TableName {
 }
 
 func (c *converter) insert(n *ast.InsertStmt) Stmt {
-	s := &Insert{Replace: n.IsReplace, Table: c.target(n.Table), OnDuplicate: c.assignments(n.OnDuplicate)}
+	s := &Insert{Replace: n.IsReplace, Ignore: n.IgnoreErr, Table: c.target(n.Table), OnDuplicate: c.assignments(n.OnDuplicate)}
 	s.Table.Narrowed = s.Table.Narrowed || len(n.PartitionNames) > 0
 	for _, col := range n.Columns {
 		if n.Columns != nil && s.Columns == nil {
@@ -47,7 +47,7 @@ func (c *converter) assignments(list []*ast.Assignment) (out []Assignment) {
 }
 
 func (c *converter) update(n *ast.UpdateStmt) Stmt {
-	u := &Update{With: c.with(n.With), Set: c.assignments(n.List), Order: c.order(n.Order), Limit: c.limit(n.Limit)}
+	u := &Update{With: c.with(n.With), Ignore: n.IgnoreErr, Set: c.assignments(n.List), Order: c.order(n.Order), Limit: c.limit(n.Limit)}
 	if n.TableRefs == nil {
 		c.fail("UPDATE")
 		return u

@@ -2648,6 +2648,46 @@ SELECT id, hi FROM capg
 UPDATE IGNORE js SET doc = IF(JSON_VALUE(doc, '$.ssn') > '5', 'x', '{}'), pub = '5'
 SELECT id, pub FROM js
 
+-- rows that are passed over, or take the place of others
+INSERT INTO employee (id, name, ssn) VALUES (500, 'a', 'yes'), (501, 'b', 'no')
+REPLACE INTO employee (id, name, ssn) SELECT 502, 'x', IF(salary > 80000, 'yes', 'no') FROM employee WHERE id = 1
+SELECT id FROM employee ORDER BY id
+
+INSERT INTO employee (id, name, ssn) VALUES (500, 'a', 'yes'), (501, 'b', 'no')
+REPLACE INTO employee (id, name, ssn) VALUES (502, 'x', (SELECT IF(salary > 80000, 'yes', 'no') FROM employee e WHERE id = 1))
+SELECT id FROM employee ORDER BY id
+
+INSERT INTO employee (id, name, ssn) VALUES (500, 'a', 'yes')
+INSERT IGNORE INTO employee (id, name, ssn) SELECT 502, 'x', IF(salary > 80000, 'yes', 'no') FROM employee WHERE id = 1
+SELECT id FROM employee ORDER BY id
+
+INSERT INTO employee (id, name, ssn) VALUES (500, 'a', 'yes'), (501, 'b', 'no')
+INSERT INTO employee (id, name, ssn) SELECT 502, 'x', IF(salary > 80000, 'yes', 'no') FROM employee WHERE id = 1 ON DUPLICATE KEY UPDATE name = 'hit'
+SELECT id, name FROM employee ORDER BY id
+
+INSERT INTO employee (id, name, ssn) VALUES (500, 'a', 'yes')
+UPDATE IGNORE employee SET ssn = IF(salary > 80000, 'yes', 'no'), name = 'moved' WHERE id = 1
+SELECT id, name FROM employee ORDER BY id
+
+INSERT IGNORE INTO listed (id, ssn, name) SELECT 10, IF(salary > 80000, 'yes', 'no'), 'x' FROM employee WHERE id = 1
+SELECT id FROM listed ORDER BY id
+
+INSERT INTO hashed (id, ssn) VALUES (500, 'yes'), (501, 'no')
+REPLACE INTO hashed (id, ssn) SELECT 502, IF(salary > 80000, 'yes', 'no') FROM employee WHERE id = 1
+SELECT id FROM hashed ORDER BY id
+
+REPLACE INTO employee (id, name, ssn) SELECT 502, 'x', k FROM ai JOIN employee e ON e.id = ai.id
+SELECT id FROM employee ORDER BY id
+
+UPDATE lost SET code = '721-07-4426' WHERE name = 'Alice Moreau'
+SELECT id, code IS NULL FROM loser ORDER BY id
+
+UPDATE lost SET code = IF(code > '5', code, 'z') WHERE name = 'Alice Moreau'
+SELECT id, code IS NULL FROM loser ORDER BY id
+
+UPDATE IGNORE kept SET code = '721-07-4426', name = 'same'
+SELECT name FROM kept ORDER BY name
+
 -- names of stored functions
 SELECT COUNT(*), MAX (id) FROM dept
 
