@@ -312,6 +312,9 @@ func (ss *session) guardStmt(cmd wire.Command, p []byte) error {
 		return ss.fetch(p, st)
 	case wire.ComStmtExecute:
 		ref := ss.rejudge(st)
+		if ref == nil && ss.bad != "" && st.v.Class != lineage.ClassSet {
+			ref = &Refusal{refuseState.Rule, refuseState.Reason + ": " + ss.bad}
+		}
 		if ref == nil {
 			ref = ss.spend(st.v.judgement)
 		}

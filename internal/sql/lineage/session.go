@@ -67,6 +67,10 @@ func (a *analysis) chatter(t *token.Text, v *Verdict) bool {
 		v.Class, v.Writes = ClassDefine, append(v.Writes, t.TableName)
 		return true
 	}
+	if c.ends() {
+		v.Class = ClassTransaction
+		return true
+	}
 	for _, form := range transactions {
 		if c.matches(form) {
 			v.Class = ClassTransaction
@@ -76,14 +80,41 @@ func (a *analysis) chatter(t *token.Text, v *Verdict) bool {
 	return false
 }
 
+// ends reports whether the statement is COMMIT or ROLLBACK of the transaction. RELEASE
+// would end the session.
+func (c chat) ends() bool {
+	if !c.IsWord(0, "COMMIT") && !c.IsWord(0, "ROLLBACK") {
+		return false
+	}
+	i := 1
+	if c.IsWord(i, "WORK") {
+		i++
+	}
+	if c.IsWord(i, "AND") {
+		if i++; c.IsWord(i, "NO") {
+			i++
+		}
+		if !c.IsWord(i, "CHAIN") {
+			return false
+		}
+		i++
+	}
+	if c.IsWord(i, "NO") && c.IsWord(i+1, "RELEASE") {
+		i += 2
+	}
+	return i == len(c.Tokens)
+}
+
 // killQuery ends a statement of another session; whose may be is the server's to
 // say.
 var killQuery = forms("KILL QUERY #")[0]
 
-// analyzes reports whether the statement is ANALYZE TABLE of tables that are known.
+// analyzes reports whether the statement is ANALYZE TABLE of tables that are known, or
+// CHECK TABLE or OPTIMIZE TABLE of such without labels.
 func (c chat) analyzes() bool {
 	i := c.skip(1, "NO_WRITE_TO_BINLOG", "LOCAL")
-	if !c.IsWord(0, "ANALYZE") || !c.IsWord(i, "TABLE") && !c.IsWord(i, "TABLES") {
+	clean := c.IsWord(0, "CHECK") || c.IsWord(0, "OPTIMIZE") // its answer may tell of rows
+	if !c.IsWord(0, "ANALYZE") && !clean || !c.IsWord(i, "TABLE") && !c.IsWord(i, "TABLES") {
 		return false
 	}
 	for {
@@ -91,7 +122,7 @@ func (c chat) analyzes() bool {
 		if next == 0 {
 			return false
 		}
-		if t := c.catalog.Table(name); t == nil || t.Kind != schema.Base {
+		if t := c.catalog.Table(name); t == nil || t.Kind != schema.Base || clean && c.account.labels[t] != nil {
 			return false
 		}
 		if i = next; i == len(c.Tokens) {
@@ -197,8 +228,10 @@ func systemSchema(name string) bool {
 
 // transactions are the forms of transaction statements; * is a name.
 var transactions = forms(`
-BEGIN | BEGIN WORK | COMMIT | COMMIT WORK | ROLLBACK | ROLLBACK WORK
+BEGIN | BEGIN WORK
 START TRANSACTION | START TRANSACTION READ ONLY | START TRANSACTION READ WRITE | START TRANSACTION WITH CONSISTENT SNAPSHOT
+START TRANSACTION WITH CONSISTENT SNAPSHOT , READ ONLY | START TRANSACTION WITH CONSISTENT SNAPSHOT , READ WRITE
+START TRANSACTION READ ONLY , WITH CONSISTENT SNAPSHOT | START TRANSACTION READ WRITE , WITH CONSISTENT SNAPSHOT
 SAVEPOINT * | ROLLBACK TO * | ROLLBACK TO SAVEPOINT * | ROLLBACK WORK TO * | ROLLBACK WORK TO SAVEPOINT * | RELEASE SAVEPOINT *
 `)
 

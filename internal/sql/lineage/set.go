@@ -60,7 +60,7 @@ func (c chat) setsCharset(i int) (next int, ok bool) {
 	default:
 		return i, false
 	}
-	if i >= len(c.Tokens) || !readableCharsets[c.plain(i)] {
+	if i >= len(c.Tokens) || !readableCharsets[c.plain(i)] && !c.IsWord(i, "DEFAULT") {
 		return i, false
 	}
 	i++
@@ -132,11 +132,15 @@ func (c chat) setsVariable(i int) (int, bool) {
 }
 
 // constant judges the value of a variable: a literal, perhaps with a sign, a
-// word that is none of a function or column, a variable that may be read, or for
-// sql_mode a concatenation of strings and itself.
+// word that is none of a function or column, a product of numbers, a variable that may
+// be read, or for sql_mode, which the gate asks for after it was set, a concatenation of
+// strings and itself.
 func (c chat) constant(i int, variable string) (int, bool) {
 	switch variable {
 	case "sql_mode":
+		if c.IsSymbol(i, "@") && c.IsName(i+1) {
+			return i + 2, true
+		}
 		return c.list(i, nil)
 	case "sql_auto_is_null": // IS NULL would find the last number
 		return i + 1, c.IsSymbol(i-1, "=") && i < len(c.Tokens) && (string(c.Bytes(i)) == "0" || c.IsWord(i, "OFF") || c.IsWord(i, "FALSE"))
@@ -147,12 +151,18 @@ func (c chat) constant(i int, variable string) (int, bool) {
 		i++
 	}
 	charset := strings.HasPrefix(variable, "character_set_") || variable == "collation_connection"
+	if end := c.product(i); variable != "" && !charset && end > i+1 {
+		return end, true
+	}
 	switch {
 	case i >= len(c.Tokens), c.IsSymbol(i+1, "("), c.IsSymbol(i+1, "."):
 		return i, false
 	case c.IsSymbol(i, "@@") && !charset && c.readable(i):
+		if c.IsSymbol(i+2, ".") { // after SESSION or GLOBAL
+			i += 2
+		}
 		return i + 2, true
-	case c.IsSymbol(i, "@") && !charset && c.IsName(i+1):
+	case c.IsSymbol(i, "@") && (!charset || asked[variable]) && c.IsName(i+1):
 		return i + 2, true
 	case c.Tokens[i].Kind == token.String, c.Tokens[i].Kind == token.Number, c.IsSymbol(i, "?") && !charset:
 	case c.Tokens[i].Kind == token.Word && (variable != "" || c.IsWord(i, "NULL") || c.IsWord(i, "TRUE") || c.IsWord(i, "FALSE")):
@@ -167,6 +177,20 @@ func (c chat) constant(i int, variable string) (int, bool) {
 		}
 	}
 	return i + 1, true
+}
+
+// asked are character sets that the gate asks the server for after they were set: it
+// need not know what they are set to.
+var asked = words(`character_set_client character_set_results`)
+
+// product returns the token after a product of numbers that begins at token i.
+func (c chat) product(i int) int {
+	for ; i < len(c.Tokens) && c.Tokens[i].Kind == token.Number; i += 2 {
+		if !c.IsSymbol(i+1, "*") {
+			return i + 1
+		}
+	}
+	return i
 }
 
 // readable reports whether @@ at token i is followed by a variable that may be

@@ -1018,6 +1018,38 @@ SELECT CAST(ssn AS CHAR(30)) FROM employee
 SET NAMES gbk
 SELECT ssn FROM employee
 
+SET @v = 'gbk'
+SET character_set_client = @v
+SELECT ssn AS 'x' FROM employee
+
+SET @v = 'ucs2'
+SET character_set_results = @v
+SELECT ssn, name FROM employee
+
+SET @v = 'ANSI_QUOTES'
+SET sql_mode = @v
+SELECT "ssn", "name" FROM employee
+
+SET @v = 'NO_BACKSLASH_ESCAPES'
+SET sql_mode = @v
+SELECT '\', ssn, ' FROM employee
+
+SET @v = 'ORACLE'
+SET sql_mode = @v
+SELECT ssn || name FROM employee
+
+SET collation_connection = 28*1
+
+SET character_set_client = 28*1
+
+CHECK TABLE employee EXTENDED
+
+OPTIMIZE TABLE log, employee
+
+CHECK TABLE child, loser
+
+COMMIT RELEASE
+
 SET NAMES latin1
 SELECT 'é', ssn FROM employee
 
