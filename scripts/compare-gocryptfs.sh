@@ -7,18 +7,22 @@
 # in a directory of its own, where it stops and removes everything at its end.
 # Usage:
 #
-#	scripts/compare-gocryptfs.sh [-r ROUNDS] [-s SECONDS] [-t "1 16"] [-f FILES] [-w "WORKLOAD..."] [-d DIR]
+#	scripts/compare-gocryptfs.sh [-r ROUNDS] [-s SECONDS] [-t "1 16"] [-f FILES] [-w "WORKLOAD..."] [-c MODE] [-d DIR]
+#
+# MODE is how the volume caches, as in veildb volume mount --cache. A new volume
+# is empty, so auto means through; back is what a PostgreSQL directory gets.
 set -euo pipefail
 export LC_ALL=C
 
-rounds=4 seconds=3 threads="1 16" files=20000 workloads="oltp_read_write oltp_write_only" parent=/tmp
-while getopts r:s:t:f:w:d: o; do
+rounds=4 seconds=3 threads="1 16" files=20000 workloads="oltp_read_write oltp_write_only" cache=auto parent=/tmp
+while getopts r:s:t:f:w:c:d: o; do
 	case $o in
 	r) rounds=$OPTARG ;;
 	s) seconds=$OPTARG ;;
 	t) threads=$OPTARG ;;
 	f) files=$OPTARG ;;
 	w) workloads=$OPTARG ;;
+	c) cache=$OPTARG ;;
 	d) parent=$OPTARG ;;
 	*) exit 2 ;;
 	esac
@@ -43,7 +47,7 @@ trap 'exit 130' INT TERM
 mkdir "$dir/plain" "$dir/tde" "$dir/gocryptfs" "$dir/below"
 "$veildb" key init "$dir/ring" --provider "file:$dir/root" >/dev/null
 "$veildb" volume init "$dir/volume" --key "$dir/ring" >/dev/null
-"$veildb" volume mount "$dir/volume" "$dir/tde" --key "$dir/ring" --background
+"$veildb" volume mount "$dir/volume" "$dir/tde" --key "$dir/ring" --cache "$cache" --background
 echo words >"$dir/password"
 gocryptfs -q -init -scryptn 10 -passfile "$dir/password" "$dir/below" >/dev/null
 gocryptfs -q -allow_other -passfile "$dir/password" "$dir/below" "$dir/gocryptfs"
