@@ -177,3 +177,33 @@ func TestOrphans(t *testing.T) {
 		}
 	}
 }
+
+// TestHints: hints must not lead to indexes of protected columns.
+func TestHints(t *testing.T) {
+	name := func(table string) schema.TableName { return schema.TableName{Database: "d", Table: table} }
+	cat := schema.NewCatalog(schema.Server{MariaDB: true, Version: 101119}, schema.IgnoreCase)
+	columns := []schema.TableColumn{{Name: "id", Type: "int(11)"}, {Name: "pay", Type: "int(11)"}, {Name: "open", Type: "int(11)"}}
+	primary := schema.Key{Name: "PRIMARY", Unique: true, Columns: []string{"id"}}
+	cat.Add(&schema.Table{TableName: name("t"), Engine: "InnoDB", Columns: columns, Keys: []schema.Key{primary, {Name: "k_open", Columns: []string{"open"}}, {Name: "k_pay", Columns: []string{"open", "pay"}}}})
+	cat.Add(&schema.Table{TableName: name("u"), Engine: "InnoDB", Columns: columns, Keys: []schema.Key{primary, {Name: "k_open", Columns: []string{"open"}}}})
+	cat.Add(&schema.Table{TableName: name("w"), Engine: "InnoDB", Columns: columns, Keys: []schema.Key{{Name: "PRIMARY", Unique: true, Columns: []string{"pay"}}, {Name: "k_open", Columns: []string{"open"}}}})
+	cat.Add(&schema.Table{TableName: name("x"), Engine: "InnoDB", Columns: columns, Keys: []schema.Key{{Name: "k_fun", Columns: []string{""}}}})
+	rules := Rules{List: []Rule{{Name: "(derived)"}, {Name: "main", Inference: Strict}}, Column: func(c schema.Column) Labels {
+		if c.Column == "pay" {
+			return Labels{1}
+		}
+		return nil
+	}}
+	const no = "narrowed"
+	for from, want := range map[string]string{
+		"t": "-", "t USE INDEX (k_open)": "-", "t FORCE INDEX (PRIMARY, K_OPEN)": "-", "t FORCE KEY FOR ORDER BY (k_open)": "-", "t USE INDEX FOR JOIN (PRIMARY)": "-",
+		"t USE INDEX (k_pay)": no, "t FORCE INDEX (k_open, k_pay)": no, "t USE INDEX (k_o)": no, "t USE INDEX (nothing)": no, "t USE INDEX ()": no, "t IGNORE INDEX (k_open)": no,
+		"t USE INDEX (k_open) IGNORE INDEX FOR GROUP BY (k_open)": no, "t PARTITION (p0)": no, "t PARTITION (p0) USE INDEX (k_open)": no,
+		"u USE INDEX (k_open)": "-", "u IGNORE INDEX (k_open)": "-", "u USE INDEX ()": "-", "u PARTITION (p0)": no,
+		"w USE INDEX (k_open)": no, "x USE INDEX (k_fun)": no, "x IGNORE INDEX (k_fun)": no,
+	} {
+		if got := short(New(cat, rules).judge("SELECT id FROM "+from, Session{Database: "d"})); got != want {
+			t.Errorf("%s: %q, want %q", from, got, want)
+		}
+	}
+}

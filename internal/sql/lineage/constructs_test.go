@@ -71,7 +71,7 @@ var constructs = []struct {
 	{"equality under OR", "SELECT name FROM employee WHERE ssn = 'a' OR id = 1", "- predicate predicate"},
 	{"text column with a number", "SELECT name FROM employee WHERE ssn = 1", "- predicate-type predicate-type"},
 	{"text column with a computed number", "SELECT name FROM employee WHERE ssn IN (720 + 1, UPPER('a'))", "- predicate-type predicate-type"},
-	{"named index or partition", "SELECT id FROM employee FORCE INDEX (uq_ssn)", "- narrowed narrowed"},
+	{"named partition, or index of protected columns", "SELECT id FROM employee FORCE INDEX (uq_ssn)", "- narrowed narrowed"},
 	{"IS NULL", "SELECT name FROM employee WHERE ssn IS NOT NULL", "- - predicate"},
 	{"range", "SELECT name FROM employee WHERE salary > 1", "- predicate predicate"},
 	{"LIKE", "SELECT name FROM employee WHERE ssn LIKE '7%'", "- predicate predicate"},

@@ -2,6 +2,8 @@ package lineage
 
 import (
 	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/veildb/veildb/internal/sql/schema"
 	"github.com/veildb/veildb/internal/sql/sqlast"
@@ -83,14 +85,50 @@ func (a *analysis) table(n *sqlast.TableName, sc *scope) *rel {
 	return newRel(s)
 }
 
-// narrows refuses names of indexes and partitions with a table that has columns
-// whose rules mind: which rows are there would tell.
+// narrows refuses names of partitions with a table that has columns whose rules mind,
+// and hints that may lead the server to indexes of such columns: which rows are there,
+// and in which order, would tell.
 func (a *analysis) narrows(n *sqlast.TableName, s *source) {
+	indexes := slices.Clone(n.Indexes)
+	if n.Shunned && s.table != nil { // the server may take any other
+		for _, k := range s.table.Keys {
+			indexes = append(indexes, k.Name)
+		}
+	}
+	if !n.Narrowed && !n.Shunned && indexes == nil {
+		return
+	}
 	for i := range s.columns {
-		if n.Narrowed && len(a.minded(s.columns[i].labels)) > 0 {
+		if len(a.minded(s.columns[i].labels)) > 0 && (n.Narrowed || !s.indexed(indexes, &s.columns[i])) {
 			a.refuse(refuseNarrow)
 		}
 	}
+}
+
+// indexed reports whether all of the indexes named, and the primary key, which the
+// server adds to others, are known and none has the column c.
+func (s *source) indexed(indexes []string, c *column) bool {
+	if s.table == nil {
+		return false
+	}
+	for _, name := range indexes {
+		known := false
+		for _, k := range s.table.Keys {
+			if !strings.EqualFold(k.Name, name) && !strings.EqualFold(k.Name, "PRIMARY") {
+				continue
+			}
+			known = known || strings.EqualFold(k.Name, name)
+			for _, col := range k.Columns {
+				if col == "" || sameColumn(col, c.name) != no {
+					return false
+				}
+			}
+		}
+		if !known {
+			return false
+		}
+	}
+	return true
 }
 
 func (a *analysis) cte(c *cte, n *sqlast.TableName) *rel {

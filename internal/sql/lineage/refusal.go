@@ -22,7 +22,7 @@ var (
 	refuseInto       = refuse("select-into", "a protected value must not go into a variable")
 	refuseStamp      = refuse("write-stamp", "whether a row was changed would show in a column that the server then sets, or in rows that refer to it")
 	refuseCheck      = refuse("write-check", "whether a row can be written, by its constraints and keys, would depend on protected values that the statement does not set to constants")
-	refuseNarrow     = refuse("narrowed", "indexes and partitions must not be named of tables with protected columns")
+	refuseNarrow     = refuse("narrowed", "partitions must not be named of tables with protected columns, nor indexes of such columns")
 	refuseView       = refuse("write-view", "writing through views is not allowed for accounts that get ciphertext")
 	refuseTrigger    = refuse("trigger", "the table has triggers, which could copy protected values")
 	refuseForm       = refuse("statement-form", "this form of the statement is not understood")

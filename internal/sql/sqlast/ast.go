@@ -103,11 +103,11 @@ type TableRef interface{ ref() }
 
 // A TableName is a table by name.
 type TableName struct {
-	Database, Table string // Database "" for the current one
-	Alias           string // "" for none
-	// Narrowed: indexes or partitions are named, which decide what rows come, or
-	// in which order.
-	Narrowed bool
+	Database, Table string   // Database "" for the current one
+	Alias           string   // "" for none
+	Narrowed        bool     // partitions are named, which decide what rows come
+	Indexes         []string // that are to be used, which decides in which order
+	Shunned         bool     // indexes are named that are not to be used
 }
 
 // A Derived is a query in FROM.

@@ -383,7 +383,19 @@ func (c *converter) tableName(n *ast.TableName, alias string) *TableName {
 		c.fail("table")
 		return &TableName{}
 	}
-	return &TableName{n.Schema.O, n.Name.O, alias, len(n.IndexHints) > 0 || len(n.PartitionNames) > 0}
+	t := &TableName{Database: n.Schema.O, Table: n.Name.O, Alias: alias, Narrowed: len(n.PartitionNames) > 0}
+	for _, h := range n.IndexHints {
+		switch h.HintType {
+		case ast.HintUse, ast.HintForce:
+			t.Indexes = append(t.Indexes, names(h.IndexNames)...)
+			t.Shunned = t.Shunned || len(h.IndexNames) == 0
+		case ast.HintIgnore:
+			t.Shunned = true
+		default:
+			c.fail("hint")
+		}
+	}
+	return t
 }
 
 func (c *converter) tableNames(list []*ast.TableName) (out []*TableName) {

@@ -325,6 +325,21 @@ SELECT id FROM g ORDER BY sum
 
 SELECT id FROM g FORCE INDEX (sum) LIMIT 1
 
+SELECT id, name FROM employee USE INDEX (k_dept) LIMIT 2
+
+SELECT id, name FROM employee FORCE INDEX (k_dept, uq_ssn) LIMIT 2
+
+SELECT id, name FROM employee IGNORE INDEX (PRIMARY, k_dept) LIMIT 2
+
+SELECT id, name FROM employee USE INDEX FOR JOIN (k_dept) IGNORE INDEX FOR ORDER BY (PRIMARY) LIMIT 2
+
+UPDATE employee USE INDEX (uq_ssn) SET name = 'x' LIMIT 1
+SELECT id, name FROM employee ORDER BY id
+
+SELECT id FROM hashed USE INDEX (h) LIMIT 1
+
+SELECT e.id FROM employee e USE INDEX (PRIMARY) LIMIT 2
+
 INSERT INTO g (id, ssn) VALUES (10, '999')
 SELECT told, masked FROM g WHERE id = 10
 
