@@ -158,12 +158,18 @@ func (k *Keeper) newKey(mek *secret.Bytes, h Hash, alg Algorithm) (*keptKey, err
 }
 
 // put keeps a copy of a key that may be used, in place of the one before unless
-// that was handed over later, and reports whether it did.
+// that was handed over later, and reports whether it did. One that was handed over
+// at the same time is the same: it has been used when either was.
 func (k *Keeper) put(a Account, key *keptKey) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if before := k.kept[a]; before != nil && key.given.Before(before.given) {
-		return false
+	if before := k.kept[a]; before != nil {
+		if key.given.Before(before.given) {
+			return false
+		}
+		if key.given.Equal(before.given) && key.used.Before(before.used) {
+			key.used = before.used
+		}
 	}
 	k.wipe(a)
 	if k.closed || !k.good(a, key) {

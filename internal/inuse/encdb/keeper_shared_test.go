@@ -153,6 +153,15 @@ func TestSharedKeys(t *testing.T) {
 			g.second.keeper.Close()
 			g.second.keeper.closed = false // as a gate that is started anew
 		}, 0, nil, 1},
+		"in use, and the store has the row of the beginning": {func(_ *testing.T, g *gates) {
+			g.second.provision(poolAccount, 0, true)
+			row := g.rows[accountID(poolAccount)]
+			for range 3 {
+				g.later(59 * time.Minute)
+				g.second.fresh(poolAccount)
+				g.rows[accountID(poolAccount)] = row
+			}
+		}, 0, nil, 1},
 		"a later one at the first": {func(_ *testing.T, g *gates) {
 			g.second.provision(poolAccount, 0, true)
 			g.later(time.Second)
