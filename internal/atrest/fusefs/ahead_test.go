@@ -106,7 +106,8 @@ func TestAheadNeverEarly(t *testing.T) {
 }
 
 // TestSyncAheadFails checks that a sync that failed is told to each handle once,
-// though nobody had asked for it.
+// though nobody had asked for it, and to one that was opened only then, but not
+// to one that was opened when another had heard of it.
 func TestSyncAheadFails(t *testing.T) {
 	var pipe [2]int
 	if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC); err != nil {
@@ -128,11 +129,18 @@ func TestSyncAheadFails(t *testing.T) {
 		t.Errorf("%d users", f.users)
 	}
 	f.lower.fd = openTemp(t)
-	for i, want := range []unix.Errno{unix.EIO, 0} {
-		if errno := fs.syncOrWait(h, &fuse.Request{Header: &fuse.Header{}}); errno != want {
-			t.Errorf("sync %d: %v, want %v", i, errno, want)
+	next, _ := fs.newHandle(f, unix.O_RDWR)
+	check := func(name string, h *handle, wants ...unix.Errno) {
+		for i, want := range wants {
+			if errno := fs.syncOrWait(h, &fuse.Request{Header: &fuse.Header{}}); errno != want {
+				t.Errorf("%s: sync %d: %v, want %v", name, i, errno, want)
+			}
 		}
 	}
+	check("opened after the failure", next, unix.EIO, 0)
+	last, _ := fs.newHandle(f, unix.O_RDWR)
+	check("opened after it was told", last, 0)
+	check("opened before it", h, unix.EIO, 0)
 }
 
 func openTemp(t *testing.T) int {

@@ -47,6 +47,7 @@ type file struct {
 	users    int          // handles and operations; guarded by node.mu
 	gone     bool         // the node is, users may not be; guarded by node.mu
 	faults   atomic.Int64 // syncs that failed
+	told     atomic.Int64 // of them, those that some handle was told of
 	ahead    ahead
 	followUp func() error // calls syncAhead; guarded by node.mu
 }
@@ -275,8 +276,12 @@ func (f *file) sync(h *handle, dataOnly bool) unix.Errno {
 // heard returns what h is told of a sync that ended with errno: of a failure
 // that it did not hear of yet, too.
 func (f *file) heard(h *handle, errno unix.Errno) unix.Errno {
-	if now := f.faults.Load(); h.faults.Swap(now) != now && errno == 0 {
-		return unix.EIO
+	now := f.faults.Load()
+	if h.faults.Swap(now) != now && errno == 0 {
+		errno = unix.EIO
+	}
+	if errno != 0 {
+		f.told.Store(now) // less than another has stored: somebody hears of it twice
 	}
 	return errno
 }
@@ -295,11 +300,13 @@ func (fs *fileSystem) openFlags(h *handle) uint32 {
 	return flags
 }
 
-// newHandle makes a handle of f, whose user it becomes.
+// newHandle makes a handle of f, whose user it becomes. It is to hear of failed
+// syncs that nobody was told of, as with any file of the kernel: whoever wrote may
+// have closed the file while it was synced ahead.
 func (fs *fileSystem) newHandle(f *file, flags uint32) (*handle, uint64) {
 	h := &handle{file: f, writes: flags&unix.O_ACCMODE != unix.O_RDONLY}
 	h.direct = fs.enter(f.node, h.writes, flags&unix.O_DIRECT != 0)
-	h.faults.Store(f.faults.Load())
+	h.faults.Store(f.told.Load())
 	id, _ := fs.handles.add(h)
 	return h, id
 }
