@@ -36,6 +36,7 @@ type Backend struct {
 
 	open     atomic.Int64          // sessions
 	loaded   func(*schema.Catalog) // told of every catalog; nil: nobody is
+	known    func(*schema.Catalog) // shown the one before that, and now and then; nil: nobody is
 	vanished vanishing
 
 	reads, errors atomic.Int64
@@ -160,6 +161,7 @@ func (b *Backend) doubted() bool {
 func (b *Backend) look(ctx context.Context) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.remember()
 	refresh := b.Refresh
 	setDefault(&refresh, 5*time.Second)
 	refresh = max(refresh, 20*b.cost) // many tables take long to read
@@ -183,6 +185,14 @@ func (b *Backend) look(ctx context.Context) {
 		if b.Report != nil {
 			b.Report(err == nil, err)
 		}
+	}
+}
+
+// remember shows the catalog as it is to whoever watches over it, before another
+// takes its place. The caller holds the lock.
+func (b *Backend) remember() {
+	if cat := b.current.Load(); cat != nil && b.known != nil {
+		b.known(cat)
 	}
 }
 
@@ -216,6 +226,7 @@ func (b *Backend) reload(ctx context.Context) (err error) {
 			return err
 		}
 	}
+	b.remember()
 	asked, begun := b.asked.Load(), time.Now()
 	if b.ddl, err = b.probe(); err != nil {
 		return err

@@ -204,6 +204,11 @@ func New(cfg Config) *Server {
 	s.tallies.log, s.cfg.Audit = cfg.Audit, s.audit
 	for _, b := range cfg.Backends {
 		b.loaded = func(cat *schema.Catalog) { s.vanished(b, cat) }
+		b.known = func(cat *schema.Catalog) {
+			if b.vanished.behind(s.cfg.Rules.Current().Number) {
+				s.vanished(b, cat)
+			}
+		}
 	}
 	return s
 }

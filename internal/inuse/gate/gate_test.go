@@ -327,6 +327,30 @@ func TestRenamedTable(t *testing.T) {
 	}
 }
 
+// TestRenamedAfterNewRules: a table that is renamed right after the rules have
+// changed, before anybody has asked for anything, is missed all the same.
+func TestRenamedAfterNewRules(t *testing.T) {
+	g := startGate(t, nil)
+	root := rootOn(t, g)
+	if _, err := g.backend.Catalog(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.source.Write(t.Context(), nil, []byte(testRules+"# other rules\n")); err != nil {
+		t.Fatal(err)
+	}
+	if changed, err := g.rules.Reload(t.Context()); !changed || err != nil {
+		t.Fatal(changed, err)
+	}
+	root.must("RENAME TABLE hr.employee TO hr.staff")
+	g.backend.changed()
+	tr := rows(t, dialRaw(t, g.addr, "app", "hr", 0), "text", "SELECT name, ssn FROM staff")
+	for _, v := range slices.Concat(tr.rows...) {
+		if !isCell(v) {
+			t.Errorf("%q came in plain", v)
+		}
+	}
+}
+
 // TestLostView: a view in the place of a table is protected whole if it has not
 // the columns of the rule, also by a gate that never saw the table.
 func TestLostView(t *testing.T) {

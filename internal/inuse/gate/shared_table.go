@@ -178,6 +178,7 @@ const (
 	codeNoDatabase = 1049
 	codeDuplicate  = 1062
 	codeNoTable    = 1146
+	codeDeadlock   = 1213
 )
 
 func code(err error) uint16 {
@@ -206,7 +207,8 @@ func runAll(c *wire.Conn, statements ...string) error {
 func (t *SharedTable) insert(c *wire.Conn, version uint64, text []byte) error {
 	err := wire.RunQuery(c, fmt.Sprintf("INSERT INTO %s (version, document, changed_by) VALUES (%d, CONVERT(x'%s' USING utf8mb4), LEFT(USER(), 200))",
 		t.table(), version, hex.EncodeToString(text)), nil)
-	if code(err) == codeDuplicate {
+	switch code(err) {
+	case codeDuplicate, codeDeadlock: // of Galera, at another node
 		return policy.ErrConflict
 	}
 	return err

@@ -37,6 +37,13 @@ type watched struct {
 	moved     bool // it is not like that now
 }
 
+// behind reports whether no catalog was looked at since the rules have this number.
+func (v *vanishing) behind(rules uint64) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.there == nil || v.rules != rules
+}
+
 // look compares a catalog with those before. lost are the tables to protect,
 // gone the rules whose tables are newly missing or look-alike.
 func (v *vanishing) look(cat *schema.Catalog, set *policy.Set, rules uint64) (lost []schema.TableName, gone []string) {
