@@ -75,6 +75,9 @@ func (o *convertOptions) checkDirection() error {
 			return usagef("convert directory", "to make it plain, add --decrypt", "%s is an encrypted volume", o.in)
 		}
 	case errors.Is(err, volume.ErrNotVolume) && o.decrypt:
+		if lower, err := lowerOf(o.in); err == nil && lower != o.in {
+			return usagef("convert directory", "unmount it, then name the volume: --in "+lower, "%s is where the volume %s is mounted", o.in, lower)
+		}
 		return usagef("convert directory", "to encrypt it, leave out --decrypt", "%w", err)
 	}
 	return nil

@@ -85,6 +85,7 @@ type mountStatus struct {
 	MountPoint   string    `json:"mountpoint"`
 	Cache        string    `json:"cache"`
 	ReadOnly     bool      `json:"read_only"`
+	Dead         bool      `json:"dead,omitempty"` // its process has gone; nothing else but the place is known
 	Since        time.Time `json:"since"`
 	Requests     uint64    `json:"requests"`
 	ReadBytes    uint64    `json:"read_bytes"`
@@ -180,7 +181,8 @@ func (o *statusOptions) gather(ctx context.Context, path string) (*volumeStatus,
 }
 
 // silentMount finds a mount of lower that cannot be asked, such as one of a
-// volume that cannot be changed, and says where it is; nil if there is none.
+// volume that cannot be changed, and says where it is; nil if there is none. One
+// that a process left that was killed is told of if there is no other.
 func silentMount(lower string) (m *mountStatus, err error) {
 	if lower, err = filepath.EvalSymlinks(lower); err == nil {
 		lower, err = filepath.Abs(lower)
@@ -189,8 +191,11 @@ func silentMount(lower string) (m *mountStatus, err error) {
 		return nil, err
 	}
 	err = fuse.Mounts(func(e fuse.Entry) {
-		if e.Type == fuse.FSType && e.Source == lower && !fuse.IsDead(e.Path) {
-			m = &mountStatus{MountPoint: e.Path, ReadOnly: e.ReadOnly}
+		if e.Type != fuse.FSType || e.Source != lower {
+			return
+		}
+		if dead := fuse.IsDead(e.Path); !dead || m == nil {
+			m = &mountStatus{MountPoint: e.Path, ReadOnly: e.ReadOnly, Dead: dead}
 		}
 	})
 	return m, err
@@ -291,6 +296,8 @@ func (s *volumeStatus) writeText(w io.Writer) error {
 		line("rekeyed", "never")
 	}
 	switch m := s.Mount; {
+	case m != nil && m.Dead:
+		line("mounted", "dead mount at %s, its process has gone; veildb volume umount %s", m.MountPoint, shellWord(m.MountPoint))
 	case m != nil && m.PID == 0:
 		line("mounted", "on %s; it cannot be asked for more", m.MountPoint)
 	case m != nil:
@@ -349,7 +356,7 @@ func (s *volumeStatus) writeMetrics(w io.Writer) error {
 		one("newest_key_timestamp_seconds", "gauge", "When it was made.", r.Made.Unix())
 	}
 	mounted := 0
-	if s.Mount != nil {
+	if s.Mount != nil && !s.Mount.Dead {
 		mounted = 1
 	}
 	one("mounted", "gauge", "Whether a mount serves the volume.", mounted)
