@@ -157,7 +157,10 @@ func keyArg(args []string) string {
 // openProvider makes the provider of a URI; relative paths become absolute,
 // since the URI is kept in the key file.
 func openProvider(env *Env, uri string, commands commandFlags) (keyring.Provider, error) {
-	scheme, path, _ := strings.Cut(uri, ":")
+	scheme, path, found := strings.Cut(uri, ":")
+	if found && scheme == "file" && path == "" {
+		return nil, usagef("use key provider", "name one, such as file:/root/veildb.root", "file: names no file")
+	}
 	if (scheme == "file" || scheme == "passphrase-file") && path != "" {
 		abs, err := filepath.Abs(path)
 		if err != nil {
