@@ -89,7 +89,7 @@ func (s *kernelStatus) writeText(w io.Writer) error {
 	line("backend", "kernel, %s on %s; made %s", s.FileSystem, s.Device, s.Created.Format(time.DateOnly))
 	line("policy", "version 2, contents %s, names %s", s.Contents, s.Names)
 	line("cipher", "%s", s.Cipher.Driver)
-	line("files", "%d in %d directories, %s of content, %s on disk", s.Files, s.Directories, megabytes(s.Bytes), megabytes(s.DiskBytes))
+	line("files", "%s in %s, %s of content, %s on disk", counted(s.Files, "file"), counted(s.Directories, "directory", "directories"), megabytes(s.Bytes), megabytes(s.DiskBytes))
 	line(fmt.Sprintf("data key %d", s.KeyVersion), "identifier %s", s.KeyIdentifier)
 	if r := s.Rotation; r != nil {
 		line("newest key", "%d, made %s", r.Newest, r.Made.Format(time.DateTime))
