@@ -66,7 +66,7 @@ func (l *login) encryptForServer(p []byte, askKey byte) error {
 	}
 	key := l.cfg.Passwords.ServerKey
 	if key == nil && !l.cfg.Passwords.FetchServerKey {
-		return refuseInsecure("the account needs its password sent to the backend, whose connection has no TLS; use TLS there, pin its public key, or log in once directly")
+		return refuseInsecure("the account needs its password sent to the backend, whose connection has no TLS; use TLS there, or log in once directly")
 	}
 	if key == nil {
 		if err := l.server.WritePacket([]byte{askKey}); err != nil {
