@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -190,6 +191,8 @@ func TestUmountSilent(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unix.Kill(pid, unix.SIGCONT)
+	// Whoever waits for the server, nonetheless, is beyond a kill: end that.
+	defer time.AfterFunc(time.Minute, func() { unix.Kill(pid, unix.SIGCONT) }).Stop()
 	// A thread that does not know yet could take a request along: who asked would wait.
 	waitFor(t, "all threads to stop", func() bool {
 		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
