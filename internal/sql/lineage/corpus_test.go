@@ -151,7 +151,7 @@ func (w *world) create(t testing.TB, s string) bool {
 		out.Keys = append(out.Keys, schema.Key{Unique: true, Columns: k.Columns})
 	}
 	w.Add(out)
-	return c.Query == nil
+	return c.Query == nil && c.Foreign == nil && c.Like == nil
 }
 
 // view adds a view; its columns are those of its text.

@@ -375,6 +375,22 @@ func (a *analysis) create(s *sqlast.CreateTable, v *Verdict) {
 		}
 		t.Columns = append(t.Columns, schema.TableColumn{Name: c.Name, Type: c.Type, Nullable: c.Nullable})
 	}
+	for _, e := range s.Checks {
+		if !a.ownColumns(e) {
+			a.refuse(refuseDefine)
+		}
+	}
+	for _, f := range s.Foreign {
+		a.reference(f, t)
+	}
+	if s.Like != nil {
+		like := a.find(s.Like)
+		if like == nil || like.Kind != schema.Base && like.Kind != schema.Temporary || a.account.labels[like] != nil || like.Reaches() {
+			a.refuse(refuseDefine)
+			return
+		}
+		t.Engine, t.Columns = like.Engine, like.Columns
+	}
 	if s.Query != nil {
 		for _, c := range a.query(s.Query, nil) {
 			if len(c.labels) > 0 {
@@ -399,6 +415,32 @@ func (a *analysis) create(s *sqlast.CreateTable, v *Verdict) {
 		a.refuse(refuseDefine)
 	}
 	v.Writes = append(v.Writes, n)
+}
+
+// reference judges a foreign key of the table t, which is to be made: the columns it
+// refers to have no labels, or writes to t would tell of them.
+func (a *analysis) reference(f sqlast.Reference, t *schema.Table) {
+	n := schema.TableName{Database: f.Table.Database, Table: f.Table.Table}
+	if n.Database == "" {
+		n.Database = t.Database
+	}
+	ref := a.catalog.Table(n)
+	switch {
+	case ref == nil && a.catalog.Key(n) == a.catalog.Key(t.TableName): // to itself
+		return
+	case ref == nil || ref.Kind != schema.Base:
+		a.refuse(refuseTable)
+		return
+	}
+	labels := a.account.labels[ref]
+	if labels != nil && len(f.Columns) == 0 {
+		a.refuse(refuseDefine) // to which columns
+	}
+	for _, name := range f.Columns {
+		if i := index(ref, name); i < 0 || labels != nil && len(labels[i]) > 0 {
+			a.refuse(refuseDefine)
+		}
+	}
 }
 
 // ownColumns reports whether an expression has nothing but functions of columns

@@ -268,7 +268,16 @@ type CreateTable struct {
 	Engine      string // "" for the default
 	Columns     []ColumnDef
 	Keys        []KeyDef
+	Checks      []Expr
+	Foreign     []Reference
+	Like        *TableName // whose columns it gets, nil if it has its own
 	Query       Query
+}
+
+// A Reference is a foreign key's other end.
+type Reference struct {
+	Table   *TableName
+	Columns []string
 }
 
 // A ColumnDef defines a column.

@@ -86,7 +86,10 @@ func (c *converter) createTable(n *ast.CreateTableStmt) Stmt {
 	default:
 		c.fail("CREATE TABLE")
 	}
-	if n.ReferTable != nil || n.Partition != nil || n.SplitIndex != nil || n.OnCommitDelete {
+	if n.ReferTable != nil {
+		t.Like = c.tableName(n.ReferTable, "")
+	}
+	if n.Partition != nil || n.SplitIndex != nil || n.OnCommitDelete {
 		c.fail("CREATE TABLE")
 	}
 	for _, o := range n.Options {
@@ -100,7 +103,7 @@ func (c *converter) createTable(n *ast.CreateTableStmt) Stmt {
 		}
 	}
 	for _, col := range n.Cols {
-		t.Columns = append(t.Columns, c.columnDef(col))
+		t.Columns = append(t.Columns, c.columnDef(t, col))
 	}
 	for _, k := range n.Constraints {
 		c.key(t, k)
@@ -111,7 +114,7 @@ func (c *converter) createTable(n *ast.CreateTableStmt) Stmt {
 	return t
 }
 
-func (c *converter) columnDef(n *ast.ColumnDef) ColumnDef {
+func (c *converter) columnDef(t *CreateTable, n *ast.ColumnDef) ColumnDef {
 	d := ColumnDef{Name: n.Name.Name.O, Nullable: true}
 	if n.Tp != nil {
 		d.Type = n.Tp.String()
@@ -133,6 +136,10 @@ func (c *converter) columnDef(n *ast.ColumnDef) ColumnDef {
 			}
 		case ast.ColumnOptionGenerated:
 			d.Generated = expr(c, o.Expr)
+		case ast.ColumnOptionCheck:
+			t.Checks = append(t.Checks, expr(c, o.Expr))
+		case ast.ColumnOptionReference:
+			c.reference(t, o.Refer)
 		default:
 			c.fail("CREATE TABLE")
 		}
@@ -145,7 +152,30 @@ func isConstant(e Expr) bool {
 	return ok
 }
 
+func (c *converter) reference(t *CreateTable, n *ast.ReferenceDef) {
+	if n == nil || n.Table == nil {
+		c.fail("CREATE TABLE")
+		return
+	}
+	r := Reference{Table: c.tableName(n.Table, "")}
+	for _, p := range n.IndexPartSpecifications {
+		if p.Column == nil {
+			c.fail("CREATE TABLE")
+			return
+		}
+		r.Columns = append(r.Columns, p.Column.Name.O)
+	}
+	t.Foreign = append(t.Foreign, r)
+}
+
 func (c *converter) key(t *CreateTable, n *ast.Constraint) {
+	switch n.Tp {
+	case ast.ConstraintCheck:
+		t.Checks = append(t.Checks, expr(c, n.Expr))
+		return
+	case ast.ConstraintForeignKey:
+		c.reference(t, n.Refer)
+	}
 	var cols []string
 	for _, p := range n.Keys {
 		if p.Column == nil {
@@ -157,7 +187,7 @@ func (c *converter) key(t *CreateTable, n *ast.Constraint) {
 	switch n.Tp {
 	case ast.ConstraintPrimaryKey, ast.ConstraintUniq, ast.ConstraintUniqKey, ast.ConstraintUniqIndex:
 		t.Keys = append(t.Keys, KeyDef{cols})
-	case ast.ConstraintKey, ast.ConstraintIndex:
+	case ast.ConstraintKey, ast.ConstraintIndex, ast.ConstraintForeignKey:
 	default:
 		c.fail("CREATE TABLE")
 	}

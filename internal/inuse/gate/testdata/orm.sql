@@ -304,3 +304,11 @@ ROLLBACK AND NO CHAIN
 -- hints
 SELECT id FROM users USE INDEX (PRIMARY) WHERE id > 1
 SELECT u.id FROM users u FORCE INDEX FOR ORDER BY (PRIMARY) ORDER BY u.id
+
+-- definitions
+CREATE TABLE made (id INT PRIMARY KEY, n INT CHECK (n > 0), CONSTRAINT below CHECK (n < 1000))
+CREATE TABLE made_of (id INT PRIMARY KEY, made_id INT, FOREIGN KEY (made_id) REFERENCES made (id) ON DELETE CASCADE)
+CREATE TABLE made_like LIKE made
+CREATE TEMPORARY TABLE made_for_now LIKE made
+INSERT INTO made_for_now VALUES (1, 2)
+SELECT id, n FROM made_for_now
