@@ -66,7 +66,7 @@ place of the one that runs, and no connection is refused in between.`,
 	f.StringVar(&o.rules, "rules", "", rulesUsage)
 	f.StringVar(&o.registry, "registry", "", "`FILE` that remembers master keys, not the keys themselves, or table:NAME (default: that of the rules with .meks, or their table with _meks)")
 	f.StringVar(&o.key, "key", "", "`KEYFILE` that gives the gate an identity clients can pin")
-	f.DurationVar(&o.cfg.KeepKeys, "keep-keys", 24*time.Hour, "keep a master key so long after its last use, for connections of the same account and address that hand over none (0: do not)")
+	f.DurationVar(&o.cfg.KeepKeys, "keep-keys", 24*time.Hour, "keep a master key for `TIME` after its last use, for connections of the same account and address that hand over none (0: do not)")
 	f.BoolVar(&o.shareKeys, "share-keys", false, "have the keys that are kept in common with gates of the same --key, encrypted with it, in a table beside that of the rules")
 	f.StringVar(&o.cert, "tls-cert", "", "certificate `FILE`; offers clients TLS")
 	f.StringVar(&o.certKey, "tls-key", "", "private key `FILE` for it")
@@ -78,11 +78,11 @@ place of the one that runs, and no connection is refused in between.`,
 	f.IntVar(&o.cfg.MaxPerAccount, "max-per-account", 0, "take at most `N` connections of one user (0: no limit of their own)")
 	f.IntVar(&o.cfg.MaxPerHost, "max-per-host", 0, "take at most `N` connections from one address (0: no limit of their own)")
 	f.IntVar(&o.cfg.MaxStatement, "max-statement", 64<<20, "longest statement, in `BYTES`")
-	f.DurationVar(&o.cfg.Idle, "idle-timeout", 8*time.Hour, "end connections without a command for so long")
-	f.DurationVar(&o.cfg.LoginTimeout, "login-timeout", 10*time.Second, "end connections that have not logged in after so long")
-	f.DurationVar(&o.cfg.Stall, "stall-timeout", time.Minute, "end connections that do not go on sending or taking for so long")
-	f.DurationVar(&o.grace, "grace", 30*time.Second, "when stopped, wait so long for transactions to end")
-	f.DurationVar(&o.interval, "rules-interval", 2*time.Second, "look for changed rules and master keys so often")
+	f.DurationVar(&o.cfg.Idle, "idle-timeout", 8*time.Hour, "end connections without a command for `TIME`")
+	f.DurationVar(&o.cfg.LoginTimeout, "login-timeout", 10*time.Second, "end connections that have not logged in after `TIME`")
+	f.DurationVar(&o.cfg.Stall, "stall-timeout", time.Minute, "end connections that do not go on sending or taking for `TIME`")
+	f.DurationVar(&o.grace, "grace", 30*time.Second, "when stopped, wait `TIME` for transactions to end")
+	f.DurationVar(&o.interval, "rules-interval", 2*time.Second, "look for changed rules and master keys each `TIME`")
 	return cmd
 }
 

@@ -42,7 +42,7 @@ type labOptions struct {
 }
 
 func (o *labOptions) addFlags(cmd *cobra.Command, dir string) {
-	cmd.Flags().StringVar(&o.name, "name", "", "name of the server (default: the engine's)")
+	cmd.Flags().StringVar(&o.name, "name", "", "`NAME` of the server (default: the engine's)")
 	cmd.Flags().StringVar(&o.dir, "dir", "", dir)
 }
 
@@ -110,10 +110,10 @@ commands take it as --dsn. It runs until veildb lab down.`,
 	o.addFlags(cmd, "keep the server and its data in this directory")
 	f := cmd.Flags()
 	f.BoolVar(&cfg.TCP, "tcp", false, "listen on a free port of 127.0.0.1 too, open to every user of this machine")
-	f.StringVar(&cfg.Database, "database", "veildb", "name of the database it starts with")
-	f.StringVar(&cfg.BinDir, "bin", "", "directory of the server's programs (default: search for the newest)")
-	f.StringVar(&cfg.DataDir, "data", "", "put the data here, for instance on an encrypted mount")
-	f.StringArrayVar(&settings, "set", nil, "server setting, NAME=VALUE; may be repeated")
+	f.StringVar(&cfg.Database, "database", "veildb", "`NAME` of the database it starts with")
+	f.StringVar(&cfg.BinDir, "bin", "", "`DIR` of the server's programs (default: search for the newest)")
+	f.StringVar(&cfg.DataDir, "data", "", "put the data into `DIR`, for instance on an encrypted mount")
+	f.StringArrayVar(&settings, "set", nil, "server setting, `NAME=VALUE`; may be repeated")
 	return cmd
 }
 

@@ -38,7 +38,7 @@ type dbOptions struct {
 }
 
 func (f *dbOptions) addFlags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.dsn, "dsn", "", "the database, such as sqlite:/path/file.db or mysql://user@host/db")
+	cmd.Flags().StringVar(&f.dsn, "dsn", "", "`DSN` of the database, such as sqlite:/path/file.db or mysql://user@host/db")
 	cmd.Flags().StringVar(&f.passwordFile, "password-file", "", "`FILE` whose first line is the server's password")
 }
 

@@ -44,8 +44,8 @@ func isTerminal(w io.Writer) bool {
 	return err == nil && fi.Mode()&os.ModeCharDevice != 0
 }
 
-// update shows that fraction of the job (0 to 1) is done. label says what is
-// going on; detail, which may be empty, how it goes.
+// update shows that fraction of the job (0 to 1, negative if nobody knows) is
+// done. label says what is going on; detail, which may be empty, how it goes.
 func (p *progress) update(fraction float64, label, detail string) {
 	now := p.now()
 	every := lineEvery
@@ -61,8 +61,12 @@ func (p *progress) update(fraction float64, label, detail string) {
 }
 
 func (p *progress) draw(fraction float64, label, detail string) {
+	known := fraction >= 0
 	fraction = min(max(fraction, 0), 1)
-	line := fmt.Sprintf("%3.0f %%  %s", fraction*100, label)
+	line := label
+	if known {
+		line = fmt.Sprintf("%3.0f %%  %s", fraction*100, label)
+	}
 	if eta := p.eta(fraction); eta > 0 {
 		line += fmt.Sprintf("  %s to go", eta)
 	}
@@ -76,7 +80,7 @@ func (p *progress) draw(fraction float64, label, detail string) {
 	// A line as wide as the terminal, or wider, would begin a new one: the next
 	// would then be drawn below it and not over it.
 	room := max(p.columns()-1, 0)
-	if bar := bar(fraction); len([]rune(bar+line)) <= room {
+	if bar := bar(fraction); known && len([]rune(bar+line)) <= room {
 		line = bar + line
 	}
 	text := []rune(line)

@@ -56,7 +56,7 @@ pattern for the host, then the user alone, then a pattern for the user.`,
 type nameFlag struct{ setting int }
 
 func (n *nameFlag) addTo(cmd *cobra.Command) {
-	cmd.Flags().IntVar(&n.setting, "lower-case-table-names", 1, "the server's setting of that name: with 0, case counts in names of databases and tables")
+	cmd.Flags().IntVar(&n.setting, "lower-case-table-names", 1, "`N` is the server's setting of that name: with 0, case counts in names of databases and tables")
 }
 
 // readRuleFile reads a file a user named.

@@ -70,8 +70,8 @@ pinned. SIGTERM lets programs end their transactions.`,
 	f.BoolVar(&o.unmarked, "allow-unmarked", false, "also work with a server that does not mark protected columns")
 	f.BoolVar(&o.insecure, "allow-insecure", false, "hand the master key to a gate that is neither verified nor pinned")
 	f.IntVar(&o.most, "max-connections", 1000, "take at most `N` connections at once; more wait")
-	f.DurationVar(&o.idle, "idle-timeout", 8*time.Hour, "end connections without a command for so long")
-	f.DurationVar(&o.grace, "grace", 30*time.Second, "when stopped, wait so long for transactions to end")
+	f.DurationVar(&o.idle, "idle-timeout", 8*time.Hour, "end connections without a command for `TIME`")
+	f.DurationVar(&o.grace, "grace", 30*time.Second, "when stopped, wait `TIME` for transactions to end")
 	return cmd
 }
 

@@ -85,7 +85,7 @@ func (o *auditOptions) runWrite(ctx context.Context, env *Env, lower string) err
 
 // progress shows what is read; how much there is, nobody knows before.
 func (o *auditOptions) progress(p *progress) audit.Progress {
-	return func(done int64, path string) { p.update(0, "read", megabytes(done)+", "+path) }
+	return func(done int64, path string) { p.update(-1, "read", megabytes(done)+", "+path) }
 }
 
 // pendingWriter appends to a file that has no name yet.
@@ -121,7 +121,7 @@ func (o *auditOptions) runVerify(ctx context.Context, env *Env, lower string) er
 	if err := o.tell(env, s, diffs); err != nil || len(diffs) == 0 {
 		return err
 	}
-	e := &Error{Code: ExitCheck, Op: "verify manifest", Err: fmt.Errorf("%d names differ", len(diffs)),
+	e := &Error{Code: ExitCheck, Op: "verify manifest", Err: fmt.Errorf("the volume is not as it was: %s", counted(len(diffs), "difference")),
 		Hint: "what was written or rekeyed since the manifest was made differs, too; else restore it from a backup"}
 	for _, d := range diffs {
 		if d.Kind.IsContent() {
@@ -155,7 +155,10 @@ func (o *auditOptions) tell(env *Env, s audit.Summary, diffs []audit.Difference)
 		fmt.Fprintln(&out)
 	}
 	what := "written"
-	if o.verify != "" {
+	switch {
+	case len(diffs) > 0:
+		what = counted(len(diffs), "difference")
+	case o.verify != "":
 		what = "verified"
 	}
 	fmt.Fprintf(&out, "%s, %s, %s, seal %s\n", counted(s.Names, "name"), megabytes(s.Bytes), what, s.Seal)

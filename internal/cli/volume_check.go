@@ -64,7 +64,7 @@ func (o *volumeCheck) run(ctx context.Context, env *Env, lower string) error {
 	defer v.Close()
 	p := env.progress()
 	r, err := check.Run(ctx, v.Dir, check.Options{Repair: o.repair, Read: o.read, Zeros: o.zeros, Progress: func(files int) {
-		p.update(0, "check", counted(files, "file"))
+		p.update(-1, "check", counted(files, "file"))
 	}})
 	p.clear()
 	if err != nil {

@@ -60,7 +60,7 @@ leaves nothing. The source is locked meanwhile.`,
 	f.StringVar(&o.out, "out", "", "`PATH` to make; it must not exist, or be an empty directory")
 	f.BoolVar(&o.decrypt, "decrypt", false, "make a plain copy of an encrypted one")
 	f.Int64Var(&o.throttle, "throttle", 0, "read a directory at `MB` a second at most; 0 does not limit")
-	f.IntVar(&o.workers, "workers", 0, "files or parts of files of a directory at once; 0 suits the machine")
+	f.IntVar(&o.workers, "workers", 0, "`N` files or parts of files of a directory at once; 0 suits the machine")
 	f.BoolVar(&o.fromDisk, "verify-disk", false, "read back from the disk, not from the system's cache: slower")
 	f.StringVar(&o.names, "names", "", "how a new volume keeps names, `plain|encrypted` (default: plain)")
 	volumeKeyFlag(cmd, &o.key)
@@ -134,8 +134,16 @@ func (o *convertOptions) runDatabase(ctx context.Context, env *Env) error {
 	if errors.Is(err, fs.ErrExist) {
 		return usagef("", "name a file that does not exist; nothing was changed", "%w", err)
 	}
-	if err == nil && env.JSON {
+	if err != nil {
+		return err
+	}
+	if env.JSON {
 		return printJSON(env, map[string]any{"in": o.in, "out": o.out, "encrypted": !o.decrypt})
 	}
+	what := "encrypted"
+	if o.decrypt {
+		what = "decrypted"
+	}
+	_, err = fmt.Fprintf(env.Stdout, "%s: %s, every byte compared\n", o.out, what)
 	return err
 }

@@ -45,7 +45,7 @@ the scan runs; --canary-file reads them from a file, one a line.`,
 	f := cmd.Flags()
 	f.StringArrayVar(&o.canaries, "canary", nil, "`STRING` that must not be found; may be given several times")
 	f.StringArrayVar(&o.canaryFiles, "canary-file", nil, "`FILE` of such strings, one a line")
-	f.IntVar(&o.workers, "workers", 0, "parts of files at once; 0 suits the machine")
+	f.IntVar(&o.workers, "workers", 0, "`N` parts of files at once; 0 suits the machine")
 	volumeKeyFlag(cmd, &o.key)
 	return cmd
 }
