@@ -16,8 +16,8 @@ import (
 //
 // With write-back caching, what is cached and not yet written down, a handle past
 // the cache would miss: the kernel may know of a longer file than we do. All
-// handles of a file are therefore of one kind while one of that kind that matters is open. A cached
-// handle that only reads holds nothing back.
+// handles of a file are therefore of one kind while one of that kind that matters
+// is open. A cached handle that only reads holds nothing back.
 //
 // The kernel keeps a file's times itself in that mode, and does not move them
 // when a write goes past its cache. So it is told to forget the file when the
@@ -32,19 +32,17 @@ type whereabout struct {
 
 // named notes that the kernel was told of n as name in dir.
 func (fs *fileSystem) named(n, dir *node, name string) {
-	if n.kind != unix.S_IFREG || fs.opts.Cache == WriteThrough && !isLog(name) {
-		return
+	w := n.where.Load()
+	if n.kind != unix.S_IFREG || w == nil && fs.opts.Cache == WriteThrough && !isLog(name) {
+		return // nothing to go by
 	}
-	if w := n.where.Load(); w == nil || w.dir != dir.id || w.name != name {
+	if w == nil || w.dir != dir.id || w.name != name {
 		n.where.Store(&whereabout{dir.id, name})
 	}
 }
 
 // renamed is named for the file with that lower name, if the kernel knows it.
 func (fs *fileSystem) renamed(dir *node, lower, name string) {
-	if fs.opts.Cache == WriteThrough && !isLog(name) {
-		return
-	}
 	var st unix.Statx_t // without times, see lowerFile.Size
 	if unix.Statx(dir.fd, lower, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_INO, &st) != nil {
 		return

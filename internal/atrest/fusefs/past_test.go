@@ -28,6 +28,22 @@ func TestIsLog(t *testing.T) {
 	}
 }
 
+// TestLogBecomesAnother checks that a file goes by the name it has now.
+func TestLogBecomesAnother(t *testing.T) {
+	for _, cache := range []CacheMode{WriteThrough, WriteBack} {
+		fs := &fileSystem{opts: Options{Cache: cache}}
+		n, dir := &node{kind: unix.S_IFREG}, &node{id: 1}
+		for _, name := range []string{"ib_logfile0", "kept", "binlog.000001", "binlog.old"} {
+			fs.named(n, dir, name)
+			if past := fs.enter(n, false, false); past != isLog(name) {
+				t.Errorf("cache %v: %s past the cache: %v", cache, name, past)
+			} else if past {
+				n.past = 0 // closed
+			}
+		}
+	}
+}
+
 // TestLogIsWrittenAtOnce checks that with write-back caching the write of a log
 // is in the lower file before anybody syncs, and outlives the mount.
 func TestLogIsWrittenAtOnce(t *testing.T) {
