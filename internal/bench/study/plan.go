@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -86,7 +87,7 @@ func (d *Definition) Outline() Outline {
 	if len(each) == 0 {
 		o.Each = o.Headline
 	}
-	o.Thin = o.Each < d.Sitting
+	o.Thin = o.Each < d.leastSitting()
 	return o
 }
 
@@ -106,6 +107,9 @@ func (s *state) share(cell result.Cell) time.Duration {
 	return max(left*time.Duration(s.Definition.weightOf(cell))/time.Duration(s.weight), minCell)
 }
 
+// leastSitting is the least time worth fresh copies.
+func (d *Definition) leastSitting() time.Duration { return cmp.Or(d.Sitting, 1500*time.Millisecond) }
+
 // maxSittings is enough for what is by chance with each to be less than what is
 // by chance within.
 const maxSittings = 12
@@ -114,8 +118,5 @@ const maxSittings = 12
 // and connections. Where files and memory happen to lie is a chance of its own,
 // a percent or two, that no number of quads in one sitting averages away.
 func sittings(share, least time.Duration) int {
-	if least == 0 {
-		least = 1500 * time.Millisecond
-	}
 	return int(min(max(share/least, 1), maxSittings))
 }

@@ -136,7 +136,7 @@ func (s *state) compare(ctx context.Context, cell result.Cell) error {
 	}
 	share := s.share(cell)
 	end := time.Now().Add(share)
-	n := sittings(share, s.Definition.Sitting)
+	n := sittings(share, s.Definition.leastSitting())
 	for i := range n {
 		budget := time.Until(end) / time.Duration(n-i)
 		if err := s.sit(ctx, cell, i, budget, i == n-1); err != nil {
