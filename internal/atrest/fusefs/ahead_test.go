@@ -143,6 +143,29 @@ func TestSyncAheadFails(t *testing.T) {
 	check("opened before it", h, unix.EIO, 0)
 }
 
+// TestUntoldFailureStays checks that an idle file keeps a failure that nobody was
+// told of, and is closed once somebody was.
+func TestUntoldFailureStays(t *testing.T) {
+	own, err := unix.Dup(openTemp(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := &node{}
+	f := &file{node: n, lower: &lowerFile{own}}
+	f.content = plainFile{f.lower}
+	f.faults.Add(1)
+	n.file = f
+	if n.closeFile(false); n.file != f {
+		t.Fatal("the failure is forgotten")
+	}
+	if errno := f.heard(&handle{file: f}, 0); errno != unix.EIO {
+		t.Errorf("told %v", errno)
+	}
+	if n.closeFile(false); n.file != nil {
+		t.Error("the file stays open though its failure was told")
+	}
+}
+
 func openTemp(t *testing.T) int {
 	f, err := os.Create(filepath.Join(tempDir(t), "f"))
 	if err != nil {

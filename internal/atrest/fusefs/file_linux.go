@@ -237,11 +237,16 @@ func (n *node) leaveFile() {
 	n.file = nil
 }
 
-// closeFile closes n's file, if it has one that nobody uses or must go anyway.
+// closeFile closes n's file, if it has one that nobody uses or must go anyway. One
+// with a failure that nobody was told of stays for the next handle to hear of it.
 func (n *node) closeFile(anyway bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.file != nil && (anyway || n.file.users == 0) {
+	if n.file == nil {
+		return
+	}
+	idle := n.file.users == 0 && n.file.told.Load() == n.file.faults.Load()
+	if anyway || idle {
 		n.file.content.Close()
 		n.file = nil
 	}

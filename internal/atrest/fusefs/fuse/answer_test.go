@@ -3,6 +3,7 @@
 package fuse
 
 import (
+	"errors"
 	"testing"
 	"unsafe"
 
@@ -84,5 +85,24 @@ func TestAnswers(t *testing.T) {
 	}
 	if n, errno, unique := sent(); n != outHeaderSize || errno != -int32(unix.EIO) || unique != 8 {
 		t.Errorf("answer: %d bytes, error %d, of %d", n, errno, unique)
+	}
+}
+
+// TestFollowsFailedReply checks that what follows a reply is done though the reply
+// could not be sent: others wait for its end.
+func TestFollowsFailedReply(t *testing.T) {
+	c := &Conn{fd: -1}
+	out := make([]byte, 2*pageSize)
+	r := &Request{Reply: out[pageSize:], fd: c.fd}
+	if !r.parse(message(OpFsync, make([]byte, 16))) {
+		t.Fatal("bad message")
+	}
+	then := false
+	err := c.serve(handlerFunc(func(r *Request) (int, unix.Errno) {
+		r.Then = func() error { then = true; return nil }
+		return 0, 0
+	}), r, out)
+	if !errors.Is(err, unix.EBADF) || !then {
+		t.Errorf("served: %v, followed: %v", err, then)
 	}
 }

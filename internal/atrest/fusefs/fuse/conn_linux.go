@@ -186,15 +186,14 @@ func (c *Conn) serve(h Handler, r *Request, out []byte) error {
 		return c.reply(out, r.Unique, 0, 0)
 	}
 	n, errno := h.Handle(r)
+	var err error
 	if !r.later {
-		if err := c.reply(out, r.Unique, n, errno); err != nil {
-			return err
-		}
+		err = c.reply(out, r.Unique, n, errno)
 	}
-	if r.Then != nil {
-		return r.Then()
+	if r.Then != nil { // also after a failure: others may wait for it
+		err = errors.Join(err, r.Then())
 	}
-	return nil
+	return err
 }
 
 // reply sends an error, or the n bytes at out[pageSize:].
