@@ -123,10 +123,7 @@ func (a *ahead) end(ok bool) ([maxDue]dueSync, int) {
 func (fs *fileSystem) syncAhead(f *file) error {
 	defer fs.put(f)
 	fs.stats.syncsAhead.Add(1)
-	errno := f.lower.sync(true)
-	if errno != 0 {
-		f.faults.Add(1) // each handle hears of it, also those that ask later
-	}
+	errno := f.syncLower(true)
 	list, n := f.ahead.end(errno == 0)
 	var failed error
 	for _, d := range list[:n] {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -163,6 +164,25 @@ func TestUntoldFailureStays(t *testing.T) {
 	}
 	if n.closeFile(false); n.file != nil {
 		t.Error("the file stays open though its failure was told")
+	}
+}
+
+// TestSyncsDoNotOvertake has a sync begin while another has taken an error of the
+// lower file and has not counted it yet.
+func TestSyncsDoNotOvertake(t *testing.T) {
+	f := &file{node: &node{}, lower: &lowerFile{openTemp(t)}}
+	f.syncing.Lock()
+	got := make(chan unix.Errno)
+	go func() { got <- f.sync(&handle{file: f}, true) }()
+	select {
+	case errno := <-got:
+		t.Fatalf("told %v before the other is counted", errno)
+	case <-time.After(20 * time.Millisecond):
+	}
+	f.faults.Add(1)
+	f.syncing.Unlock()
+	if errno := <-got; errno != unix.EIO {
+		t.Errorf("told %v", errno)
 	}
 }
 

@@ -3,6 +3,7 @@ package fusefs
 import (
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
@@ -46,6 +47,7 @@ type file struct {
 	writable bool
 	users    int          // handles and operations; guarded by node.mu
 	gone     bool         // the node is, users may not be; guarded by node.mu
+	syncing  sync.Mutex   // held by a sync of the lower file until its failure is counted
 	faults   atomic.Int64 // syncs that failed
 	told     atomic.Int64 // of them, those that some handle was told of
 	ahead    ahead
@@ -268,14 +270,22 @@ func (fs *fileSystem) withFile(n *node, fh uint64, write bool, f func(*file) uni
 	return f(file)
 }
 
-// sync makes f durable. The lower file reports an error once a descriptor, and
-// f has one for all handles: each of them must see it.
+// sync makes f durable, for h.
 func (f *file) sync(h *handle, dataOnly bool) unix.Errno {
+	return f.heard(h, f.syncLower(dataOnly))
+}
+
+// syncLower makes f durable and counts failures. The lower file reports an error
+// once a descriptor, and f has one for all handles: each of them must see it. So
+// no sync ends well while another may have taken an error and not counted it yet.
+func (f *file) syncLower(dataOnly bool) unix.Errno {
+	f.syncing.Lock()
+	defer f.syncing.Unlock()
 	errno := f.lower.sync(dataOnly)
 	if errno != 0 {
 		f.faults.Add(1)
 	}
-	return f.heard(h, errno)
+	return errno
 }
 
 // heard returns what h is told of a sync that ended with errno: of a failure

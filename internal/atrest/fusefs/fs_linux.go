@@ -24,9 +24,8 @@ type fileSystem struct {
 	// becomes one that reads and writes it.
 	proc int
 
-	handles  table[handle]
-	outdated *outdatedNames
-	rekeys   rekeys
+	handles table[handle]
+	rekeys  rekeys
 
 	// changing is held shared by operations on nodes, exclusively while Rekey
 	// puts a file in the place of another.
@@ -45,7 +44,7 @@ type fileSystem struct {
 
 // newFileSystem serves the tree under the open directory root.
 func newFileSystem(root *os.File, o Options) (*fileSystem, error) {
-	fs := &fileSystem{opts: o, nodes: map[inode]*node{}, lent: map[inode]bool{}, idle: list.New(), outdated: newOutdatedNames()}
+	fs := &fileSystem{opts: o, nodes: map[inode]*node{}, lent: map[inode]bool{}, idle: list.New()}
 	if o.Keys != nil {
 		fs.base = volume.HeaderSize
 	}

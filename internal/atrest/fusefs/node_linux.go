@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -33,19 +34,24 @@ type node struct {
 	handle unix.FileHandle
 	place  *list.Element
 
-	where atomic.Pointer[whereabout] // a name of a file, with write-back caching
+	isLog atomic.Bool // by the name that the kernel was told last
 
 	mu     sync.Mutex
 	file   *file // the open lower file, or nil; guarded by mu
 	past   int   // handles past the page cache, with write-back caching; guarded by mu
 	cached int   // other handles that may write; guarded by mu
 
-	outdated atomic.Bool // written past the page cache since the kernel was told last
+	outdated atomic.Bool // written past the page cache since expire said so last
+	expired  time.Time   // when it did; guarded by mu
 }
 
 // timeout is how long the kernel may believe what it was told: nobody else
 // changes the tree.
 const timeout = 24 * 3600 // seconds
+
+// fileTimeout is timeout for the name of a file with write-back caching: it asks
+// again, so that expire is.
+const fileTimeout = 1 // second
 
 // lookupAt finds the lower name in the node dir and tells the kernel of it: one
 // FORGET is due for each success.
@@ -115,6 +121,9 @@ func (fs *fileSystem) forget(one fuse.ForgetOne) {
 // entry fills e with what the kernel is to know about n.
 func (fs *fileSystem) entry(e *fuse.EntryOut, n *node, st *unix.Stat_t) {
 	*e = fuse.EntryOut{NodeID: n.id, Generation: n.generation, EntryValid: timeout, AttrValid: timeout}
+	if fs.opts.Cache == WriteBack && n.kind == unix.S_IFREG {
+		e.EntryValid = fileTimeout
+	}
 	fs.attr(&e.Attr, st)
 	e.Attr.Ino = n.ino
 	if n.kind == unix.S_IFLNK {

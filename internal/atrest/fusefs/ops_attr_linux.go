@@ -28,7 +28,11 @@ func (fs *fileSystem) lookup(n *node, r *fuse.Request) (int, unix.Errno) {
 	if errno != 0 {
 		return 0, errno
 	}
-	fs.named(child, n, name)
+	fs.named(child, name)
+	if fs.expire(child) {
+		fs.forget(fuse.ForgetOne{NodeID: child.id, Nlookup: 1})
+		return 0, unix.ESTALE
+	}
 	fs.entry(out, child, &st)
 	return size, 0
 }

@@ -123,7 +123,7 @@ func (fs *fileSystem) addEntry(dir *node, out []byte, used int, e *lowerEntry, n
 	if name != "." && name != ".." {
 		var st unix.Stat_t
 		if child, errno := fs.lookupAt(dir, string(e.name), &st); errno == 0 {
-			fs.named(child, dir, name)
+			fs.named(child, name)
 			fs.entry(&entry, child, &st)
 		}
 	}

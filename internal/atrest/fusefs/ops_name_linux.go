@@ -183,7 +183,7 @@ func (fs *fileSystem) createFile(dir *node, name string, mode uint32, r *fuse.Re
 		fs.forget(fuse.ForgetOne{NodeID: f.node.id, Nlookup: 1})
 		return nil, errnoOf(err)
 	}
-	fs.named(f.node, dir, name)
+	fs.named(f.node, name)
 	return f, 0
 }
 
@@ -324,6 +324,6 @@ func (fs *fileSystem) link(dir *node, r *fuse.Request) (int, unix.Errno) {
 	if err != nil {
 		return 0, errnoOf(err)
 	}
-	fs.named(old, dir, name)
+	fs.named(old, name)
 	return fs.replyEntry(dir, low.Name, r)
 }

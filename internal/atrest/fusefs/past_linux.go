@@ -2,7 +2,7 @@ package fusefs
 
 import (
 	"strings"
-	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -20,25 +20,34 @@ import (
 // is open. A cached handle that only reads holds nothing back.
 //
 // The kernel keeps a file's times itself in that mode, and does not move them
-// when a write goes past its cache. So it is told to forget the file when the
+// when a write goes past its cache. So it is made to forget the file once the
 // last such handle is closed: programs that compare times, to copy what has
-// changed, see those of the lower file then.
+// changed, see those of the lower file then. It could be told to, but whoever
+// tells it waits for locks that others hold while they wait for us, and were this
+// process killed then, it would neither end nor let them go.
 
-// A whereabout is a name that the kernel knows a file by.
-type whereabout struct {
-	dir  uint64 // node id
-	name string
+// named notes that the kernel was told of n as name.
+func (fs *fileSystem) named(n *node, name string) {
+	if n.kind == unix.S_IFREG && n.isLog.Load() != isLog(name) {
+		n.isLog.Store(isLog(name))
+	}
 }
 
-// named notes that the kernel was told of n as name in dir.
-func (fs *fileSystem) named(n, dir *node, name string) {
-	w := n.where.Load()
-	if n.kind != unix.S_IFREG || w == nil && fs.opts.Cache == WriteThrough && !isLog(name) {
-		return // nothing to go by
+// expire reports whether LOOKUP is to say that what the kernel knows of n is
+// stale, since there are other times now. The kernel asks once more then, and
+// has forgotten n unless a program has it open. It is told so in answer to one
+// LOOKUP alone, as a second in succession would reach the program.
+func (fs *fileSystem) expire(n *node) bool {
+	if fs.opts.Cache != WriteBack || !n.outdated.Load() {
+		return false
 	}
-	if w == nil || w.dir != dir.id || w.name != name {
-		n.where.Store(&whereabout{dir.id, name})
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.past > 0 || time.Since(n.expired) < time.Second {
+		return false
 	}
+	n.expired = time.Now()
+	return n.outdated.Swap(false)
 }
 
 // renamed is named for the file with that lower name, if the kernel knows it.
@@ -51,15 +60,14 @@ func (fs *fileSystem) renamed(dir *node, lower, name string) {
 	n := fs.nodes[inode{unix.Mkdev(st.Dev_major, st.Dev_minor), st.Ino}]
 	fs.mu.Unlock()
 	if n != nil {
-		fs.named(n, dir, name)
+		fs.named(n, name)
 	}
 }
 
 // enter counts a new handle of n and reports whether it goes past the page
 // cache. writes says that it may write, asked that it asks for O_DIRECT.
 func (fs *fileSystem) enter(n *node, writes, asked bool) (past bool) {
-	w := n.where.Load()
-	past = asked || w != nil && isLog(w.name)
+	past = asked || n.isLog.Load()
 	if fs.opts.Cache == WriteThrough {
 		return past
 	}
@@ -86,11 +94,6 @@ func (fs *fileSystem) leave(h *handle) {
 	switch {
 	case h.direct:
 		n.past--
-		if n.past == 0 && n.outdated.Swap(false) {
-			if w := n.where.Load(); w != nil {
-				fs.outdated.add(*w)
-			}
-		}
 	case h.writes:
 		n.cached--
 	}
@@ -127,41 +130,3 @@ func isLog(name string) bool {
 
 // only reports whether s, which is not empty, consists of characters in set.
 func only(s, set string) bool { return s != "" && strings.Trim(s, set) == "" }
-
-// outdatedNames are those of files that the kernel is to forget. It is told by a
-// goroutine of its own, since it may make that one wait for an answer of ours.
-type outdatedNames struct {
-	mu    sync.Mutex
-	names []whereabout
-	more  chan struct{} // holds one if there are names
-}
-
-func newOutdatedNames() *outdatedNames { return &outdatedNames{more: make(chan struct{}, 1)} }
-
-func (o *outdatedNames) add(w whereabout) {
-	o.mu.Lock()
-	o.names = append(o.names, w)
-	o.mu.Unlock()
-	select {
-	case o.more <- struct{}{}:
-	default:
-	}
-}
-
-// tell calls forget for each name until over is closed.
-func (o *outdatedNames) tell(forget func(dir uint64, name string) error, over <-chan struct{}) {
-	for {
-		select {
-		case <-over:
-			return
-		case <-o.more:
-		}
-		o.mu.Lock()
-		names := o.names
-		o.names = nil
-		o.mu.Unlock()
-		for _, w := range names {
-			forget(w.dir, w.name) // an error means that it is unmounted, or gone
-		}
-	}
-}

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -32,9 +33,9 @@ func TestIsLog(t *testing.T) {
 func TestLogBecomesAnother(t *testing.T) {
 	for _, cache := range []CacheMode{WriteThrough, WriteBack} {
 		fs := &fileSystem{opts: Options{Cache: cache}}
-		n, dir := &node{kind: unix.S_IFREG}, &node{id: 1}
+		n := &node{kind: unix.S_IFREG}
 		for _, name := range []string{"ib_logfile0", "kept", "binlog.000001", "binlog.old"} {
-			fs.named(n, dir, name)
+			fs.named(n, name)
 			if past := fs.enter(n, false, false); past != isLog(name) {
 				t.Errorf("cache %v: %s past the cache: %v", cache, name, past)
 			} else if past {
@@ -132,6 +133,35 @@ func TestTimeOfLog(t *testing.T) {
 		}
 		time.Sleep(time.Millisecond)
 	}
+}
+
+// TestExpiryIsNotSeen has programs look at a log, and open it, while others write
+// and close it, so that the kernel is told again and again that it is stale.
+func TestExpiryIsNotSeen(t *testing.T) {
+	m := mountTest(t, serveConfig{Key: 1, WriteBack: true})
+	path := filepath.Join(m.dir, "binlog.000001")
+	var wg sync.WaitGroup
+	end := time.Now().Add(3 * time.Second)
+	for _, use := range []func() error{
+		func() error { return os.WriteFile(path, []byte("more"), 0o600) },
+		func() error { _, err := os.Stat(path); return err },
+		func() error { _, err := os.ReadFile(path); return err },
+		func() error { return os.Chmod(path, 0o600) },
+		func() error { return os.Rename(path, path) },
+	} {
+		if err := use(); err != nil {
+			t.Fatal(err)
+		}
+		wg.Go(func() {
+			for time.Now().Before(end) {
+				if err := use(); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
 
 // TestHandlesOfOneKind checks that O_DIRECT sees what another handle holds back,

@@ -6,7 +6,6 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
-	"sync"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
@@ -67,12 +66,7 @@ func Mount(root *os.File, path string, o Options) (*Server, error) {
 	s := &Server{conn: conn, fs: fs, done: make(chan struct{})}
 	go func() {
 		dev := fs.root.key.dev
-		var told sync.WaitGroup
-		over := make(chan struct{})
-		told.Go(func() { fs.outdated.tell(conn.InvalidateEntry, over) })
 		s.err = conn.Serve(fs, loops(o.Loops), func() (int, bool) { return fuse.InterruptedCPU(dev) })
-		close(over)
-		told.Wait()
 		conn.Close()
 		fs.close()
 		close(s.done)
