@@ -30,7 +30,7 @@ func databaseOf(schema, db string) string {
 // runBenign runs one statement of an ordinary client, who reads cells if it
 // talks to the gate.
 func runBenign(t *testing.T, addr string, c *leakCase) (*rawClient, *transcript) {
-	conn, tap, err := tryRaw(addr, "app", c.DB, wire.Credential{})
+	conn, tap, err := tryRaw(addr, "app", c.DB, wire.Credential{Caps: wire.MariaDBCacheMetadata})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"math"
 	"slices"
 
 	"github.com/veildb/veildb/internal/inuse/policy"
@@ -13,29 +14,37 @@ import (
 // shows.
 func (j *judgement) firstLoose(t *token.Text) int {
 	if j.Verdict == nil || !chooses(t, j.nested || j.Class != lineage.ClassSelect) {
-		return len(j.outputs)
+		return math.MaxInt
 	}
 	for i := range j.outputs {
 		if j.Outputs[i].Base == nil {
 			return i
 		}
 	}
-	return len(j.outputs)
+	return math.MaxInt
 }
 
 // chooses reports whether parameters or variables stand among what a statement
-// shows, before FROM; if all is set, anywhere.
+// shows, before FROM; if all is set, anywhere. Within EXISTS, which has one type,
+// they choose nothing.
 func chooses(t *token.Text, all bool) bool {
-	depth := 0
+	depth, exists := 0, 0 // the depth that EXISTS is at, plus one
 	for i := range t.Tokens {
+		if exists == 0 && t.IsWord(i, "EXISTS") && i+1 < len(t.Tokens) && t.Tokens[i+1].Kind == token.Symbol && t.Bytes(i + 1)[0] == '(' {
+			exists = depth + 1
+		}
 		if t.Tokens[i].Kind == token.Symbol {
 			switch t.Bytes(i)[0] {
 			case '(':
 				depth++
 			case ')':
-				depth--
+				if depth--; depth < exists {
+					exists = 0
+				}
 			case '?', '@':
-				return true
+				if exists == 0 {
+					return true
+				}
 			}
 		}
 		if !all && depth == 0 && t.IsWord(i, "FROM") {

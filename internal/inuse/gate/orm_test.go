@@ -44,7 +44,7 @@ func runMappers(t *testing.T, g *testGate, text string) {
 			if name = who; at != nil {
 				at.Close() // and give up its locks
 			}
-			at = dialRaw(t, g.addr, "app", "shop", 0)
+			at = dialRaw(t, g.addr, "app", "shop", wire.MariaDBCacheMetadata)
 			at.provision(true)
 			continue
 		}

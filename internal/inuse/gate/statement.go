@@ -27,7 +27,7 @@ type judgement struct {
 	// the source of a column is then not always so.
 	nested bool
 	// loose is the first column whose type may be another one in each execution;
-	// the number of columns if there is none. See beyond.
+	// above all of them if there is none. See beyond.
 	loose int
 	shape shapeHolder
 }
