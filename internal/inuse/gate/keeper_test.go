@@ -196,8 +196,9 @@ func TestSharedKeys(t *testing.T) {
 			}
 		})
 	}
-	first, second := start(), start()
+	first := start()
 	rootOn(t, first)
+	second := start() // after the tables were made, or it might have looked half way
 	owner := dialRaw(t, first.addr, "app", "hr", 0)
 	owner.provision(true)
 	first.srv.Shutdown(t.Context())
