@@ -265,6 +265,16 @@ func TestRulesChange(t *testing.T) {
 	}
 }
 
+// allCells fails t if a value of a result is no cell.
+func allCells(t *testing.T, tr *transcript) {
+	t.Helper()
+	for _, v := range slices.Concat(tr.rows...) {
+		if !isCell(v) {
+			t.Errorf("%q came in plain", v)
+		}
+	}
+}
+
 // TestLostColumn: a protected column that has been renamed takes its table along.
 func TestLostColumn(t *testing.T) {
 	g := startGate(t, nil)
@@ -274,12 +284,7 @@ func TestLostColumn(t *testing.T) {
 	}
 	root.must("ALTER TABLE hr.dept CHANGE budget means DECIMAL(12,2)")
 	g.backend.changed()
-	tr := rows(t, dialRaw(t, g.addr, "app", "hr", 0), "text", "SELECT name, means FROM dept")
-	for _, v := range slices.Concat(tr.rows...) {
-		if !isCell(v) {
-			t.Errorf("%q came in plain", v)
-		}
-	}
+	allCells(t, rows(t, dialRaw(t, g.addr, "app", "hr", 0), "text", "SELECT name, means FROM dept"))
 }
 
 // TestRenamedTable: the values of a table that a rule names stay protected under
@@ -343,12 +348,7 @@ func TestRenamedAfterNewRules(t *testing.T) {
 	}
 	root.must("RENAME TABLE hr.employee TO hr.staff")
 	g.backend.changed()
-	tr := rows(t, dialRaw(t, g.addr, "app", "hr", 0), "text", "SELECT name, ssn FROM staff")
-	for _, v := range slices.Concat(tr.rows...) {
-		if !isCell(v) {
-			t.Errorf("%q came in plain", v)
-		}
-	}
+	allCells(t, rows(t, dialRaw(t, g.addr, "app", "hr", 0), "text", "SELECT name, ssn FROM staff"))
 }
 
 // TestLostView: a view in the place of a table is protected whole if it has not

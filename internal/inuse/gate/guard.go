@@ -289,17 +289,28 @@ func (ss *session) guardPrepare(p []byte) error {
 	return ss.pass(wire.ComStmtPrepare, append([]byte{byte(wire.ComStmtPrepare)}, v.sql...), v, st)
 }
 
-// guardStmt answers the commands about a prepared statement.
-func (ss *session) guardStmt(cmd wire.Command, p []byte) error {
-	id, err := wire.StmtID(p)
-	if err != nil {
-		return err
+// statementOf returns the prepared statement of the server's that a command names,
+// nil if there is none.
+func (ss *session) statementOf(p []byte) (id uint32, st *stmt, err error) {
+	if id, err = wire.StmtID(p); err != nil {
+		return 0, nil, err
 	}
 	if id == wire.LastPrepared {
 		id = ss.last
 	}
-	st := ss.stmts.Get(id)
-	if st == nil || st.control != nil {
+	if st = ss.stmts.Get(id); st != nil && st.control != nil {
+		st = nil
+	}
+	return id, st, nil
+}
+
+// guardStmt answers the commands about a prepared statement.
+func (ss *session) guardStmt(cmd wire.Command, p []byte) error {
+	id, st, err := ss.statementOf(p)
+	if err != nil {
+		return err
+	}
+	if st == nil {
 		if cmd.Shape() == wire.ShapeNothing {
 			return nil // has no answer
 		}

@@ -182,16 +182,9 @@ func (ss *session) disclose(cmd wire.Command, p []byte) error {
 	if cmd != wire.ComStmtExecute || !ss.omits() {
 		return nil
 	}
-	id, err := wire.StmtID(p)
-	if err != nil {
+	id, st, err := ss.statementOf(p)
+	if st == nil {
 		return err
-	}
-	if id == wire.LastPrepared {
-		id = ss.last
-	}
-	st := ss.stmts.Get(id)
-	if st == nil || st.control != nil {
-		return nil
 	}
 	kind, err := ss.resp.Next(ss.server)
 	if err != nil {
